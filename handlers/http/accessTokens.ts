@@ -1,0 +1,79 @@
+import { createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose'
+import type { JWTPayload } from 'jose'
+import type { Environment } from '../../domain/apiKeys.ts'
+import type { Runtime } from '../../domain/runtime.ts'
+import { ApiError } from '../../domain/apiError.ts'
+import type { Caller, RoleBinding } from './caller.ts'
+
+export interface AccessTokenOptions {
+  /** Expected `iss`. */
+  issuer: string
+  /** Where the issuer's keys are. */
+  jwksUrl: string
+  /** Null for the identity service, which serves both environments. */
+  environment: Environment | null
+  /** Subjects that are the storefront's own backend; their audience and tenant are not looked at (decision 5.4). */
+  bffSubjects?: readonly string[]
+}
+
+export interface AccessTokens {
+  /** Verifies a token. 401 unauthenticated, 403 env_mismatch once the signature holds, 503 while the keys cannot be had. */
+  verify(token: string): Promise<Caller>
+}
+
+/** `aud` of every access token of the platform. */
+export const audience = 'bayar'
+const clockToleranceSeconds = 5
+const jwksTimeoutMs = 2000
+const jwksCooldownMs = 10_000
+const jwksMaxAgeMs = 300_000
+
+/** Verifies access tokens (decision 5.4): ES256 alone, keys of the issuer, fetched anew when a token names an unknown one. */
+export function accessTokens(options: AccessTokenOptions, runtime: Runtime): AccessTokens {
+  const keys = createRemoteJWKSet(new URL(options.jwksUrl), {
+    timeoutDuration: jwksTimeoutMs, cooldownDuration: jwksCooldownMs, cacheMaxAge: jwksMaxAgeMs, [customFetch]: runtime.fetch,
+  })
+  return {
+    async verify(token) {
+      const payload = await verified(token, keys, options, runtime.now())
+      return callerOf(payload)
+    },
+  }
+}
+
+async function verified(token: string, keys: ReturnType<typeof createRemoteJWKSet>, options: AccessTokenOptions, now: Date): Promise<JWTPayload> {
+  try {
+    const { payload } = await jwtVerify(token, keys, {
+      algorithms: ['ES256'], typ: 'at+jwt', issuer: options.issuer, audience, currentDate: now, clockTolerance: clockToleranceSeconds,
+      requiredClaims: ['exp', 'iat', 'sub', 'jti'],
+    })
+    assertEnvironment(payload, options.environment)
+    return payload
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    // These two come after the signature held, so their payload can be believed.
+    if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed) {
+      if (error.payload.iss === options.issuer) assertEnvironment(error.payload, options.environment)
+      throw new ApiError('unauthenticated')
+    }
+    if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError) || error.code === 'ERR_JOSE_GENERIC') {
+      throw new ApiError('unavailable', { message: 'The keys that verify access tokens cannot be had at present.', headers: { 'Retry-After': '1' } })
+    }
+    throw new ApiError('unauthenticated')
+  }
+}
+
+function assertEnvironment(payload: JWTPayload, environment: Environment | null): void {
+  if (environment !== null && payload.env !== environment) throw new ApiError('env_mismatch')
+}
+
+function callerOf(payload: JWTPayload): Caller {
+  const { sub = '', jti = '', tenant_id, role_bindings, permissions, acr, auth_time, platform } = payload
+  const tenantId = typeof tenant_id === 'string' ? tenant_id : null
+  if (Array.isArray(permissions)) return { kind: 'service', id: sub, tenantId, permissions: permissions.map(String), tokenId: jti }
+  if (tenantId === null || !Array.isArray(role_bindings)) throw new ApiError('unauthenticated')
+  return {
+    kind: 'user', id: sub, tenantId, platform: platform === true, bindings: role_bindings as RoleBinding[], tokenId: jti,
+    stepUpAt: acr === 'step-up' && typeof auth_time === 'number' ? new Date(auth_time * 1000) : null,
+  }
+}

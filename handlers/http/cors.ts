@@ -1,0 +1,23 @@
+import type { ServerResponse } from 'node:http'
+import type { Operation } from './operation.ts'
+
+/** `x-cors: open`: a browser of any origin may call the operation, without credentials. All others are closed. */
+export function isOpenToBrowsers(operation: Operation): boolean {
+  return operation.rules.get('x-cors') === 'open'
+}
+
+/** Marks an answer that any origin may read. */
+export function allowAnyOrigin(response: ServerResponse): void {
+  response.setHeader('Access-Control-Allow-Origin', '*')
+  response.setHeader('Access-Control-Expose-Headers', 'X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset')
+}
+
+/** Answers a preflight request for a path whose `methods` are open to browsers. */
+export function answerPreflight(response: ServerResponse, methods: readonly string[]): void {
+  response.setHeader('Access-Control-Allow-Origin', '*')
+  response.setHeader('Access-Control-Allow-Methods', methods.join(', '))
+  response.setHeader('Access-Control-Allow-Headers', 'Content-Type, X-Request-Id')
+  response.setHeader('Access-Control-Max-Age', '7200')
+  response.statusCode = 204
+  response.end()
+}

@@ -1,0 +1,80 @@
+import { parse as parseForm } from 'node:querystring'
+import type { IncomingMessage } from 'node:http'
+import { ApiError } from '../../domain/apiError.ts'
+import type { Exchange } from './exchange.ts'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+
+/**
+ * Reads the body under the operation's size limit and parses it by its media type. 413 over the limit, 415 for a
+ * media type, charset or content coding that the operation does not declare, invalid_json for what cannot be read.
+ */
+export async function readBody(exchange: Exchange): Promise<void> {
+  const { operation, request } = exchange
+  if (operation.body === 'parsed') assertMediaType(exchange)
+  const bytes = await readBytes(exchange, request, operation.maxBody)
+  if (operation.body === 'ignored') return
+  exchange.rawBody = bytes
+  if (operation.body === 'raw') return
+  if (bytes.length === 0) {
+    exchange.body = undefined
+    if (operation.bodyRequired) throw new ApiError('validation_failed', { fields: { body: 'is required' } })
+    return
+  }
+  exchange.body = request.is('application/x-www-form-urlencoded') ? form(decode(bytes)) : json(decode(bytes))
+}
+
+function assertMediaType({ operation, request }: Exchange): void {
+  const hasBody = request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
+  if (!hasBody) return
+  const type = request.is([...operation.consumes])
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
+  const coding = request.headers['content-encoding']
+  if (!type || (charset && !/^utf-?8$/i.test(charset)) || (coding && coding !== 'identity')) throw new ApiError('unsupported_media_type')
+}
+
+async function readBytes(exchange: Exchange, request: IncomingMessage, most: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge(exchange)
+  const parts: Buffer[] = []
+  let size = 0
+  return new Promise((resolve, reject) => {
+    request.on('data', (part: Buffer) => {
+      size += part.length
+      if (size <= most) parts.push(part)
+      else {
+        request.pause()
+        request.removeAllListeners('data')
+        reject(tooLarge(exchange))
+      }
+    })
+    request.on('end', () => resolve(Buffer.concat(parts, size)))
+    request.on('error', () => reject(new ApiError('invalid_json', { message: 'The body ended before it was complete.' })))
+    request.on('aborted', () => reject(new ApiError('invalid_json', { message: 'The body ended before it was complete.' })))
+  })
+}
+
+/** The rest of the body is not worth reading: the connection ends with the answer. */
+function tooLarge(exchange: Exchange): ApiError {
+  exchange.response.setHeader('Connection', 'close')
+  return new ApiError('payload_too_large', { message: `The body is larger than ${exchange.operation.maxBody} bytes.` })
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw new ApiError('invalid_json', { message: 'The body is not valid UTF-8.' })
+  }
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ApiError('invalid_json')
+  }
+}
+
+function form(text: string): Record<string, unknown> {
+  return { ...parseForm(text) }
+}

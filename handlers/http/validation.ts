@@ -1,0 +1,128 @@
+import type { OpenAPIBackend } from 'openapi-backend'
+import type { ErrorObject } from 'ajv'
+import { ApiError } from '../../domain/apiError.ts'
+import type { ErrorCode } from '../../domain/apiError.ts'
+import type { Exchange, Guard, Step } from './exchange.ts'
+import type { Operation, Schema } from './operation.ts'
+import { readBody } from './requestBody.ts'
+import { reasonOf } from './validator.ts'
+
+/** Most entries of `fields`; a hostile body could yield a hundred thousand (decision 5.7). */
+const maxFields = 20
+const wholeNumber = /^-?\d{1,15}$/
+const idempotencyKeyForm = /^[\x21-\x7e]{1,255}$/
+
+/** The guard that reads the body and checks everything the request carries against the document. */
+export function validation(): Guard {
+  return {
+    name: 'validation',
+    enforces: [],
+    compile: (operation, api) => validateStep(operation, api),
+  }
+}
+
+function validateStep(operation: Operation, api: OpenAPIBackend): Step {
+  const ignored = new Set((operation.rules.get('x-ignored-query') as string[] | undefined) ?? [])
+  const integers = operation.parameters.filter(({ in: place, schema }) => place === 'query' && schema?.type === 'integer').map(({ name }) => name)
+  const takesKey = operation.rules.has('x-idempotency')
+  const { source } = operation
+  return async (exchange) => {
+    const { request } = exchange
+    assertAcceptable(operation, exchange)
+    if (operation.body !== 'none') await readBody(exchange)
+    if (takesKey) exchange.idempotencyKey = idempotencyKey(exchange)
+    const query: Record<string, string | string[]> = {}
+    for (const [name, value] of Object.entries(request.query as Record<string, string | string[]>)) {
+      if (!ignored.has(name)) query[name] = value
+    }
+    const body = operation.body === 'parsed' ? exchange.body : undefined
+    const result = api.validator.validateRequest(
+      { method: request.method === 'HEAD' ? 'get' : operation.method, path: request.path, headers: request.headers as Record<string, string | string[]>, query, body }, source)
+    if (result.errors) throw refusal(operation, result.errors as ErrorObject[])
+    const badInteger = integers.find((name) => name in query && !wholeNumber.test(String(query[name])))
+    if (badInteger) throw new ApiError('validation_failed', { fields: { [badInteger]: 'must be a whole number' } })
+    exchange.query = (result.coerced?.query ?? query) as Record<string, unknown>
+    exchange.params = (result.coerced?.params ?? request.params) as Record<string, unknown>
+    assertStorable(exchange.query, [])
+    if (operation.body === 'parsed') assertStorable(exchange.body, [])
+  }
+}
+
+/** Refuses a request whose Accept header excludes every form the success response has. */
+function assertAcceptable(operation: Operation, exchange: Exchange): void {
+  if (operation.produces.length === 0 || exchange.request.headers.accept === undefined) return
+  if (!exchange.request.accepts([...operation.produces])) throw new ApiError('not_acceptable')
+}
+
+function idempotencyKey(exchange: Exchange): string | undefined {
+  const key = exchange.header('idempotency-key')
+  if (key === undefined) return undefined
+  if (!idempotencyKeyForm.test(key)) {
+    throw new ApiError('validation_failed', { fields: { 'Idempotency-Key': 'must be 1 to 255 visible ASCII characters' } })
+  }
+  return key
+}
+
+/** PostgreSQL stores no U+0000 and UTF-8 has no lone surrogates: such text would fail or change on its way. */
+function assertStorable(value: unknown, path: (string | number)[]): void {
+  if (typeof value === 'string') {
+    if (value.includes('\0') || !value.isWellFormed()) {
+      throw new ApiError('validation_failed', { fields: { [path.join('.') || 'body']: 'must be text without U+0000 and lone surrogates' } })
+    }
+  } else if (Array.isArray(value)) {
+    value.forEach((entry, index) => assertStorable(entry, [...path, index]))
+  } else if (value !== null && typeof value === 'object') {
+    for (const [key, entry] of Object.entries(value)) {
+      if (key.includes('\0') || !key.isWellFormed()) assertStorable(key, path)
+      assertStorable(entry, [...path, key])
+    }
+  }
+}
+
+/** Turns what the validator found into the declared error: a malformed id is not told from an unknown one. */
+export function refusal(operation: Operation, errors: readonly ErrorObject[]): ApiError {
+  if (errors.some(({ instancePath }) => instancePath.startsWith('/path'))) return new ApiError('not_found')
+  const fields: Record<string, string> = {}
+  const codes = new Set<string>()
+  for (const error of errors) {
+    const path = pathOf(error)
+    const place = path.shift()
+    if (place === 'requestBody') codes.add(codeAt(operation.bodySchema, path, error.keyword))
+    else codes.add('validation_failed')
+    const name = place === 'header' ? headerName(operation, path[0]) : path.join('.')
+    if (Object.keys(fields).length < maxFields) fields[name || 'body'] ??= reasonOf(error)
+  }
+  const [only] = codes
+  return new ApiError(codes.size === 1 ? only as ErrorCode : 'validation_failed', { fields })
+}
+
+function pathOf(error: ErrorObject): string[] {
+  const path = error.instancePath.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const params = error.params as { missingProperty?: string, additionalProperty?: string }
+  const last = params.missingProperty ?? (error.keyword === 'additionalProperties' ? params.additionalProperty : undefined)
+  if (last !== undefined) path.push(last)
+  return path
+}
+
+function headerName(operation: Operation, name = ''): string {
+  return operation.parameters.find((parameter) => parameter.in === 'header' && parameter.name.toLowerCase() === name.toLowerCase())?.name ?? name
+}
+
+/** The nearest `x-error` along the field's path; a map names codes by the keyword that failed. */
+function codeAt(schema: Schema | undefined, path: readonly string[], keyword: string): string {
+  let code = 'validation_failed'
+  let at = schema
+  const take = () => {
+    const named = at?.['x-error']
+    if (typeof named === 'string') code = named
+    else if (named) code = named[keyword] ?? code
+  }
+  take()
+  for (const part of path) {
+    at = at?.properties?.[part] ?? (/^\d+$/.test(part) ? at?.items : undefined) ??
+      (typeof at?.additionalProperties === 'object' ? at.additionalProperties : undefined)
+    if (!at) break
+    take()
+  }
+  return code
+}

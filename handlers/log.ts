@@ -1,0 +1,75 @@
+import pino from 'pino'
+import type { Logger } from 'pino'
+import type { Configuration } from '../domain/configuration.ts'
+import { actorOf } from './http/caller.ts'
+import type { Exchange } from './http/exchange.ts'
+import type { Observation } from './http/pipeline.ts'
+
+/** Structured logs of a process, one JSON line each, with pino's own field names. */
+export function createLog(process: string, { LOG_LEVEL }: Pick<Configuration, 'LOG_LEVEL'>, destination?: pino.DestinationStream): Logger {
+  const options = { level: LOG_LEVEL, base: { process }, timestamp: pino.stdTimeFunctions.isoTime, redact: ['headers.authorization', 'headers.cookie'] }
+  return destination ? pino(options, destination) : pino(options)
+}
+
+/** Names that a document marks `x-secret`, at any depth: nothing under them is ever logged (decision 5.6). */
+export function secretNames(bundle: unknown): ReadonlySet<string> {
+  const names = new Set<string>()
+  const walk = (node: unknown): void => {
+    if (node === null || typeof node !== 'object') return
+    for (const [key, value] of Object.entries(node)) {
+      if (key === 'properties' && value !== null && typeof value === 'object') {
+        for (const [name, schema] of Object.entries(value as Record<string, { 'x-secret'?: boolean } | null>)) {
+          if (schema?.['x-secret'] === true) names.add(name)
+        }
+      }
+      if (key === 'parameters' && Array.isArray(value)) {
+        for (const parameter of value as { name?: string, schema?: { 'x-secret'?: boolean } }[]) {
+          if (parameter.name !== undefined && parameter.schema?.['x-secret'] === true) names.add(parameter.name)
+        }
+      }
+      walk(value)
+    }
+  }
+  walk(bundle)
+  return names
+}
+
+/** A copy without what stands under a secret name. */
+export function redacted(value: unknown, names: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((entry) => redacted(entry, names))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, names.has(key) ? '[redacted]' : redacted(member, names)]))
+}
+
+/** Logs each answered request; at level debug the refused ones with their body, redacted. */
+export function requestLogger(log: Logger, names: ReadonlySet<string>): (observation: Observation) => void {
+  return ({ operationId, status, code, duration, exchange }) => {
+    if (!log.isLevelEnabled('info')) return
+    const entry = {
+      operation: operationId, status, ...(code !== undefined && { code }), ms: Math.round(duration * 10) / 10,
+      ...(exchange && { request_id: exchange.requestId, actor: actorOf(exchange.caller), ...keyPrefix(exchange) }),
+    }
+    if (status >= 400 && status < 500 && exchange && log.isLevelEnabled('debug')) {
+      log.debug({ ...entry, query: redacted(exchange.query, names), body: redacted(exchange.body, names) }, 'refused')
+    } else log.info(entry, 'request')
+  }
+}
+
+/** Logs the cause of a 500 or 503. Statements and their values stay out of it: they may hold what is secret. */
+export function reporter(log: Logger): (error: unknown, exchange: Exchange | undefined, requestId: string) => void {
+  return (error, exchange, requestId) => {
+    const entry = { request_id: requestId, operation: exchange?.operation.id, error: errorOf(error) }
+    log.error(entry, 'failed')
+  }
+}
+
+function errorOf(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const { name, message, stack } = error
+  const { code, constraint_name, reason } = error as { code?: unknown, constraint_name?: unknown, reason?: unknown }
+  return { name, message, code, constraint_name, reason, stack, ...(error.cause !== undefined && { cause: errorOf(error.cause) }) }
+}
+
+function keyPrefix({ caller }: Exchange): object {
+  return caller.kind === 'api_key' ? { key_prefix: caller.prefix } : {}
+}

@@ -1,0 +1,187 @@
+import { isApiKeyLive } from '../../../db/payments/apiKeys.ts'
+import { findMerchant, hasCustomer } from '../../../db/payments/merchants.ts'
+import type { MerchantRow } from '../../../db/payments/merchants.ts'
+import { findIntentByReference, findPaymentIntent, insertPaymentIntent } from '../../../db/payments/paymentIntents.ts'
+import type { NewPaymentIntent, PaymentIntentRow } from '../../../db/payments/paymentIntents.ts'
+import { insertPaymentAttempt } from '../../../db/payments/paymentAttempts.ts'
+import { insertProviderOperation } from '../../../db/payments/providerOperations.ts'
+import type { ProviderOperationRow } from '../../../db/payments/providerOperations.ts'
+import { newId, newShortcode } from '../../../db/ids.ts'
+import { constraintOf } from '../../../db/sql.ts'
+import type { Sql } from '../../../db/sql.ts'
+import { attemptDeadline, channelOf } from '../../../domain/channels.ts'
+import type { ChannelCode } from '../../../domain/channels.ts'
+import { paymentIntentView } from '../../../domain/paymentIntentView.ts'
+import { awaitCreation, finishCreation } from '../../../jobs/chargeCreation.ts'
+import type { CreationOutcome } from '../../../jobs/chargeCreation.ts'
+import type { EarlierRequest, IdempotentRequestScope } from '../../../jobs/idempotentReplies.ts'
+import { writeIntentEvent } from '../../../jobs/paymentEvents.ts'
+import type { ChargeRequest } from '../../../providers/paymentProvider.ts'
+import { providerName } from '../../../providers/paymentProviders.ts'
+import { soleMerchant } from '../soleMerchant.ts'
+import type { Fail, StoredReply } from '../../http/handler.ts'
+import type { Handler } from '../handler.ts'
+import { assertChannels, readDraft } from './paymentIntentDraft.ts'
+import type { PaymentIntentDraft } from './paymentIntentDraft.ts'
+
+type Context = Parameters<Handler<'createPaymentIntent'>>[0]
+type Started =
+  | { state: 'created', row: PaymentIntentRow }
+  | { state: 'calling', operation: ProviderOperationRow }
+  | { state: 'earlier', earlier: EarlierRequest }
+
+const shortcodeTries = 3
+
+export const createPaymentIntent: Handler<'createPaymentIntent'> = async (context) => {
+  const { app, body, caller, db, fail, idempotencyKey, reach } = context
+  const merchantId = body.merchant_id ?? await db.query((sql) => soleMerchant(sql, reach, fail))
+  if (reach.merchantIds !== null && !reach.merchantIds.includes(merchantId)) {
+    fail('forbidden', { message: `The merchant ${merchantId} is not ${caller.kind === 'api_key' ? 'the key\'s' : 'yours'}.` })
+  }
+  const draft = readDraft(body, context.now, fail)
+  const request = idempotencyKey === undefined ? undefined : {
+    tenantId: reach.tenantId, ownerId: merchantId, operationId: 'createPaymentIntent', key: idempotencyKey, fingerprint: context.fingerprint(),
+  }
+  const started = await start(context, merchantId, draft, request)
+  if (started.state === 'created') return context.reply(201, paymentIntentView(started.row, {}, app.views, context.now))
+  if (started.state === 'calling') return answer(await finishCreation(started.operation, true, app.creation), false, fail)
+  const { earlier } = started
+  if (earlier.fingerprint.compare(context.fingerprint()) !== 0) fail('idempotency_key_reused')
+  if (earlier.reply) return answer(earlier.reply, true, fail)
+  if (request && earlier.status === null && earlier.providerOperationId !== null) {
+    return answer(await awaitCreation(request, earlier.providerOperationId, app.creation), true, fail)
+  }
+  return answer(await presentState(context, merchantId, earlier), true, fail)
+}
+
+/** The first transaction. What it refuses is forgotten, key and all (decision 3.10). */
+async function start(
+  context: Context, merchantId: string, draft: PaymentIntentDraft, request: IdempotentRequestScope | undefined,
+): Promise<Started> {
+  const { db, reach } = context
+  try {
+    return await db.tx((sql) => startTx(sql, context, merchantId, draft, request))
+  } catch (error) {
+    if (constraintOf(error) !== 'payment_intents_reference_key' || draft.reference_id === null) throw error
+    const { reference_id } = draft
+    const holder = await db.query((sql) => findIntentByReference(sql, reach.tenantId, merchantId, reference_id))
+    return context.fail('duplicate_reference', holder?.visible ? { members: { intent_id: holder.id } } : {})
+  }
+}
+
+async function startTx(
+  sql: Sql, context: Context, merchantId: string, draft: PaymentIntentDraft, request: IdempotentRequestScope | undefined,
+): Promise<Started> {
+  const { app, caller, fail, now, reach, runtime } = context
+  const { tenantId } = reach
+  const intentId = newId(runtime)
+  const provider = providerFor(draft.attemptChannel, app.configuration)
+  const operationId = provider ? newId(runtime) : null
+  const [earlier, keyIsLive, merchant, customerIsKnown] = await Promise.all([
+    request ? app.replies.claim(sql, request, now, { providerOperationId: operationId, resourceId: intentId }) : null,
+    caller.kind === 'api_key' ? isApiKeyLive(sql, tenantId, merchantId, caller.id, now) : true,
+    findMerchant(sql, tenantId, merchantId),
+    draft.customer_id === null ? true : hasCustomer(sql, tenantId, merchantId, draft.customer_id),
+  ])
+  if (!keyIsLive) fail('unauthenticated')
+  if (earlier) return { state: 'earlier', earlier }
+  if (!merchant) return fail('forbidden', { message: `The merchant ${merchantId} is not yours.` })
+  assertMerchant(merchant, draft, app.configuration.BAYAR_ENV, fail)
+  if (!customerIsKnown) fail('validation_failed', { fields: { customer_id: 'is no customer of the merchant' } })
+  assertChannels(draft, merchant.channels, fail)
+  if (provider === null) {
+    fail('channel_unavailable', { message: `No provider serves ${String(draft.attemptChannel)}.` })
+  }
+  const attemptId = draft.attemptChannel ? newId(runtime) : null
+  const intent = {
+    ...draft.intent, id: intentId, tenant_id: tenantId, merchant_id: merchantId, shortcode: '', visible: operationId === null,
+    current_attempt_id: attemptId, created_at: now,
+  }
+  const row = await insertWithShortcode(sql, intent, runtime)
+  if (draft.attemptChannel && attemptId) {
+    await insertPaymentAttempt(sql, {
+      id: attemptId, tenant_id: tenantId, merchant_id: merchantId, intent_id: intentId, channel: draft.attemptChannel,
+      amount_idr: intent.amount_idr, standing: intent.max_uses !== 1 && channelOf(draft.attemptChannel).standing_attempt,
+      provider: provider ?? null, provider_key: operationId,
+      expires_at: attemptDeadline(draft.attemptChannel, intent.max_uses, now, intent.intent_expires_at), created_at: now,
+    })
+  }
+  if (operationId && attemptId && provider && draft.attemptChannel) {
+    const operation = operationRow(context, row, merchant, { id: operationId, attemptId, provider, channel: draft.attemptChannel }, request)
+    await insertProviderOperation(sql, { ...operation, api_key_id: caller.kind === 'api_key' ? caller.id : null })
+    return { state: 'calling', operation }
+  }
+  const view = await writeIntentEvent(sql, 'payment_intent.created', row, {}, app.creation, now)
+  if (request) await app.replies.store(sql, request, { status: 201, body: view }, now, intentId)
+  return { state: 'created', row }
+}
+
+/** The provider that is asked for a channel's charge: undefined when none need be, null when there is none. */
+function providerFor(channel: ChannelCode | null, configuration: Context['app']['configuration']): string | null | undefined {
+  return channel && channelOf(channel).needs_provider ? providerName(configuration) : undefined
+}
+
+async function insertWithShortcode(sql: Sql, intent: NewPaymentIntent, runtime: Context['runtime']): Promise<PaymentIntentRow> {
+  for (let tries = 0; tries < shortcodeTries; tries += 1) {
+    const shortcode = newShortcode(runtime)
+    if (await insertPaymentIntent(sql, { ...intent, shortcode })) {
+      return {
+        ...intent, shortcode, status: 'open', uses: 0, paid_idr: 0, refunded_idr: 0, overpaid_idr: 0, late: false, paid_at: null,
+      }
+    }
+  }
+  throw new Error(`${shortcodeTries} shortcodes in a row were taken: the random source repeats itself`)
+}
+
+function operationRow(
+  { app, requestId, runtime, now }: Context, intent: PaymentIntentRow, merchant: MerchantRow,
+  { id, attemptId, provider, channel }: { id: string, attemptId: string, provider: string, channel: ChannelCode },
+  request: IdempotentRequestScope | undefined,
+): ProviderOperationRow & { lease_token: string } {
+  const charge: ChargeRequest = {
+    key: id,
+    channel,
+    amountIdr: intent.amount_idr,
+    multiUse: intent.max_uses !== 1,
+    expiresAt: attemptDeadline(channel, intent.max_uses, now, intent.intent_expires_at),
+    description: intent.description,
+    merchantReference: intent.reference_id,
+    merchant: {
+      id: merchant.id, name: merchant.name, city: merchant.city, postalCode: merchant.postal_code, mcc: merchant.category_code,
+      nmid: merchant.national_merchant_id, qrisCriteria: null,
+    },
+    customer: intent.customer && Object.fromEntries(Object.entries(intent.customer).filter(([, value]) => value !== null)),
+    callbackUrl: `${app.configuration.PAYMENTS_URL}/v1/inbound/psp/${provider}/${app.configuration.SIMULATOR_CREDENTIAL_ID}`,
+    returnUrl: intent.channel === null ? `${app.views.baseUrl}/pay/${intent.shortcode}` : null,
+  }
+  return {
+    id, tenant_id: intent.tenant_id, merchant_id: intent.merchant_id, kind: 'create_charge', intent_id: intent.id, attempt_id: attemptId, provider,
+    request: JSON.parse(JSON.stringify(charge)) as unknown, recovery_point: 'started', lease_token: newId(runtime), holders: 1,
+    idempotency_operation: request?.operationId ?? null, idempotency_key: request?.key ?? null, request_id: requestId, created_at: now,
+  }
+}
+
+function assertMerchant(
+  merchant: MerchantRow, draft: PaymentIntentDraft, environment: string, fail: Fail<'merchant_not_approved' | 'validation_failed'>,
+): void {
+  if (environment === 'production' && merchant.status !== 'approved') fail('merchant_not_approved')
+  const scheme = draft.intent.return_url?.split(':')[0]?.toLowerCase()
+  if (scheme !== undefined && scheme !== 'https' && !merchant.app_schemes.includes(scheme)) {
+    fail('validation_failed', { fields: { return_url: 'must be https, or an app scheme registered for the merchant' } })
+  }
+}
+
+/** An answer older than 30 days is no longer stored: the intent as it now is (decision 3.10). */
+async function presentState({ app, db, now, reach }: Context, merchantId: string, { resourceId }: EarlierRequest): Promise<CreationOutcome> {
+  const row = resourceId === null ? undefined : await db.query((sql) => findPaymentIntent(sql, { ...reach, merchantIds: [merchantId] }, resourceId))
+  return row ? { status: 201, body: paymentIntentView(row, row.attempt_fields, app.views, now) } : 'unknown'
+}
+
+function answer(outcome: CreationOutcome, replayed: boolean, fail: Fail<'unavailable'>): StoredReply {
+  if (outcome === 'unknown') {
+    return fail('unavailable', {
+      message: 'The payment provider has not answered. Repeat the request with the same Idempotency-Key.', headers: { 'Retry-After': '2' },
+    })
+  }
+  return { ...outcome, replayed, ...(replayed && { headers: { 'Idempotency-Replayed': 'true' } }) }
+}

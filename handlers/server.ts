@@ -1,0 +1,113 @@
+import { createServer } from 'node:http'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Logger } from 'pino'
+import { assertMigrated, migrationsDirectory, readMigrations } from '../db/migrate.ts'
+import { connect } from '../db/sql.ts'
+import { readConfiguration } from '../domain/configuration.ts'
+import type { Configuration } from '../domain/configuration.ts'
+import { systemRuntime } from '../domain/runtime.ts'
+import { createLog, requestLogger, secretNames } from './log.ts'
+import { createMetrics, serveMetrics } from './metrics.ts'
+import type { Service, ServiceParts } from './service.ts'
+
+const names = ['payments', 'storefront', 'identity'] as const
+type ServiceName = typeof names[number]
+
+const services: Record<ServiceName, () => Promise<(parts: ServiceParts) => Promise<Service>>> = {
+  payments: async () => (await import('./payments/index.ts')).paymentsService,
+  storefront: async () => (await import('./storefront/index.ts')).storefrontService,
+  identity: async () => (await import('./identity/index.ts')).identityService,
+}
+
+const drainMs = 9000
+const headersTimeoutMs = 10_000
+const requestTimeoutMs = 30_000
+const keepAliveMs = 65_000
+const retryMs = 500
+
+/** Runs one service until it is told to end: `node handlers/server.ts payments`. */
+async function main(): Promise<void> {
+  const name = names.find((candidate) => candidate === process.argv[2])
+  if (!name) throw new Error(`say which service to run: ${names.join(', ')}`)
+  const configuration = readConfiguration(name, process.env)
+  const log = createLog(name, configuration)
+  const database = connect(databaseUrl(name, configuration), { max: configuration.DATABASE_CONNECTIONS, applicationName: `bayar ${name}` })
+  const metrics = createMetrics(name, () => database.stats())
+  let draining = false
+  const compose = await services[name]()
+  const logged: { request?: ReturnType<typeof requestLogger> } = {}
+  const service = await compose({
+    configuration, database, log, runtime: systemRuntime, isDraining: () => draining,
+    observe(observation) {
+      metrics.observe(observation)
+      logged.request?.(observation)
+    },
+  })
+  logged.request = requestLogger(log, secretNames(service.contract.api.inputDocument))
+  await migrated(name, database, log)
+  const server = createServer({ keepAliveTimeout: keepAliveMs, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs }, service.express)
+  const port = await listen(server, portOf(name, configuration), configuration.HOST)
+  const metricsServer = configuration.METRICS_PORT > 0 ? await serveMetrics(metrics, configuration.METRICS_PORT) : null
+  log.info({ port }, 'ready')
+  process.send?.({ ready: true, port })
+  const end = (signal: string): void => {
+    if (draining) return
+    draining = true
+    log.info({ signal }, 'draining')
+    metricsServer?.close()
+    void drain(server).then(() => database.end()).then(() => process.exit(0))
+  }
+  process.once('SIGTERM', () => end('SIGTERM'))
+  process.once('SIGINT', () => end('SIGINT'))
+  // Without its supervisor nobody would restart or stop this process.
+  process.once('disconnect', () => end('disconnect'))
+}
+
+function databaseUrl(name: ServiceName, { DATABASE_URL, IDENTITY_DATABASE_URL }: Configuration): string {
+  return name === 'identity' ? IDENTITY_DATABASE_URL : DATABASE_URL
+}
+
+function portOf(name: ServiceName, { PAYMENTS_PORT, STOREFRONT_PORT, IDENTITY_PORT }: Configuration): number {
+  return { payments: PAYMENTS_PORT, storefront: STOREFRONT_PORT, identity: IDENTITY_PORT }[name]
+}
+
+/** Waits for the database to be there, then refuses one that is behind. */
+async function migrated(name: ServiceName, database: ServiceParts['database'], log: Logger): Promise<void> {
+  const { isDatabaseUnavailable } = await import('../db/sql.ts')
+  const migrations = readMigrations(migrationsDirectory(name === 'identity' ? 'identity' : 'main'))
+  for (;;) {
+    try {
+      await database.query((sql) => assertMigrated(sql, migrations))
+      return
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error
+      log.warn({ reason: (error as Error).message }, 'waiting for the database')
+      await systemRuntime.sleep(retryMs)
+    }
+  }
+}
+
+async function listen(server: Server, port: number, host: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE'
+      ? new Error(`port ${port} is taken: choose another one by the _PORT variables`) : error))
+    server.listen(port, host, resolve)
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** Takes no new connections, ends idle ones, and lets requests at work finish (decision 9.3: within 10 s). */
+async function drain(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeIdleConnections()
+  const sweep = setInterval(() => server.closeIdleConnections(), 50)
+  await Promise.race([closed, systemRuntime.sleep(drainMs)])
+  clearInterval(sweep)
+  server.closeAllConnections()
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+})

@@ -1,0 +1,75 @@
+import {
+  completePaymentAttempt, findPaymentAttempt, insertRecordedPayment, isPaymentRecorded,
+} from '../db/payments/paymentAttempts.ts'
+import type { PaymentAttemptRow } from '../db/payments/paymentAttempts.ts'
+import { addOverpayment, countPayment, endPaymentIntent, lockPaymentIntent, revealPaymentIntent } from '../db/payments/paymentIntents.ts'
+import type { PaymentIntentRow } from '../db/payments/paymentIntents.ts'
+import type { ProviderOperationRow } from '../db/payments/providerOperations.ts'
+import { newId } from '../db/ids.ts'
+import type { Sql } from '../db/sql.ts'
+import { isPastDeadline } from '../domain/paymentIntentView.ts'
+import { writeIntentEvent, writePaymentCompleted } from './paymentEvents.ts'
+import type { EventSettings } from './paymentEvents.ts'
+
+/** Money that a provider proves to have taken. */
+export interface ProvenPayment {
+  /** The provider's reference of this payment. */
+  reference: string
+  amountIdr: number
+  /** The provider's time. */
+  completedAt: Date
+}
+
+export type AppliedOutcome = 'applied' | 'repeated' | 'mismatched'
+
+/**
+ * Applies a proof of payment (decisions 3.3, 3.4 and 3.7) in the caller's transaction. A hidden intent becomes visible
+ * and its creation is told first; an open one past its deadline expires first; money beyond what the intent takes is
+ * overpaid_idr. A wrong amount on a single-use intent changes nothing and is answered `mismatched`.
+ */
+export async function applyPayment(
+  sql: Sql, operation: ProviderOperationRow, payment: ProvenPayment, settings: EventSettings, now: Date,
+): Promise<AppliedOutcome> {
+  const { tenant_id, merchant_id, intent_id, attempt_id, provider } = operation
+  const locked = await lockPaymentIntent(sql, tenant_id, merchant_id, intent_id)
+  const attempt = await findPaymentAttempt(sql, tenant_id, merchant_id, attempt_id)
+  if (!locked || !attempt) throw new Error(`provider operation ${operation.id} has no intent or attempt`)
+  if (await isPaymentRecorded(sql, tenant_id, merchant_id, provider, payment.reference)) return 'repeated'
+  if (locked.max_uses === 1 && payment.amountIdr !== attempt.amount_idr) return 'mismatched'
+  const shown = locked.visible ? locked : await reveal(sql, locked, attempt, settings, now)
+  const intent = isPastDeadline(shown, now) ? await expire(sql, shown, attempt, settings, now) : shown
+  const paid = await countPayment(sql, intent, payment.amountIdr, payment.completedAt, intent.status !== 'open', now)
+  const recorded = await record(sql, attempt, payment, settings, now)
+  if (paid) await writePaymentCompleted(sql, paid, recorded, attempt.fields, settings, now)
+  else await addOverpayment(sql, intent, payment.amountIdr)
+  return 'applied'
+}
+
+async function reveal(
+  sql: Sql, { tenant_id, merchant_id, id }: PaymentIntentRow, attempt: PaymentAttemptRow, settings: EventSettings, now: Date,
+): Promise<PaymentIntentRow> {
+  const intent = await revealPaymentIntent(sql, tenant_id, merchant_id, id)
+  if (!intent) throw new Error(`payment intent ${id} was revealed although it is locked`)
+  await writeIntentEvent(sql, 'payment_intent.created', intent, attempt.fields, settings, now)
+  return intent
+}
+
+async function expire(
+  sql: Sql, { tenant_id, merchant_id, id }: PaymentIntentRow, attempt: PaymentAttemptRow, settings: EventSettings, now: Date,
+): Promise<PaymentIntentRow> {
+  const intent = await endPaymentIntent(sql, tenant_id, merchant_id, id, 'expired', now)
+  if (!intent) throw new Error(`payment intent ${id} ended although it is locked`)
+  await writeIntentEvent(sql, 'payment_intent.expired', intent, attempt.fields, settings, now)
+  return intent
+}
+
+/** An attempt that has taken a payment, or is made to take several, gets the next one recorded beside it. */
+async function record(
+  sql: Sql, attempt: PaymentAttemptRow, payment: ProvenPayment, { runtime }: EventSettings, now: Date,
+): Promise<PaymentAttemptRow> {
+  const { amountIdr, reference, completedAt } = payment
+  const own = attempt.standing ? undefined : await completePaymentAttempt(sql, attempt, amountIdr, reference, completedAt)
+  const row = own ?? await insertRecordedPayment(sql, attempt, { id: newId(runtime), amountIdr, reference, completedAt }, now)
+  if (!row) throw new Error(`payment ${reference} could not be recorded`)
+  return row
+}

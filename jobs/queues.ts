@@ -1,0 +1,12 @@
+import { installBoss } from './boss.ts'
+import type { QueueDefinition } from './boss.ts'
+
+/** Every queue of the system. A queue is an alarm clock for rows; the rows are the truth. */
+export const queues: readonly QueueDefinition[] = [
+  { name: 'purge-replies', policy: 'exclusive' },
+]
+
+/** Installs the job queue beside the tables, at migration time. */
+export async function installQueues(url: string): Promise<void> {
+  await installBoss(url, [...queues])
+}
