@@ -4,7 +4,6 @@ import type { Database } from '../../db/sql.ts'
 import { sealingKeys } from '../../domain/sealing.ts'
 import type { CreationSettings } from '../../jobs/chargeCreation.ts'
 import { idempotentReplies } from '../../jobs/idempotentReplies.ts'
-import type { PaymentProvider } from '../../providers/paymentProvider.ts'
 import { paymentProviders } from '../../providers/paymentProviders.ts'
 import { tenantDirectory } from '../../providers/tenantDirectory.ts'
 import { accessTokens } from '../http/accessTokens.ts'
@@ -42,7 +41,7 @@ export async function paymentsService(parts: ServiceParts): Promise<Service> {
   const handlers = { ...await handlersBelow(new URL('./', import.meta.url)), ...parts.overrides }
   const { express, contract } = await buildPipeline({
     document: 'payments', bundle, handlers, app, database, runtime, observe,
-    guards: guards(parts, sealing, providers, tenants), idempotency: replies,
+    guards: guards(parts, app), idempotency: replies,
     checkResponses: checksResponses(configuration), httpsOnly: configuration.PAYMENTS_URL.startsWith('https:'),
     trustedProxies: configuration.TRUSTED_PROXIES, report: reporter(log),
   })
@@ -51,8 +50,7 @@ export async function paymentsService(parts: ServiceParts): Promise<Service> {
 
 /** The order in which a request is refused (decision 5.2): credential, permission, and only then anything about the request. */
 function guards(
-  { configuration, database, runtime }: ServiceParts, sealing: PaymentsApp['sealing'], providers: ReadonlyMap<string, PaymentProvider>,
-  tenants: PaymentsApp['tenants'],
+  { configuration, database, runtime }: ServiceParts, { sealing, providers, tenants, replies }: PaymentsApp,
 ): Guard[] {
   const limits = { perCaller: configuration.RATE_LIMIT_PER_CALLER, perAddress: configuration.RATE_LIMIT_PER_ADDRESS }
   const clock = () => performance.now()
@@ -71,7 +69,7 @@ function guards(
     rateLimit(limits, clock),
     validation(),
     clientRateLimit(limits, clock),
-    replay(undefined, database),
+    replay(replies, database),
   ]
 }
 

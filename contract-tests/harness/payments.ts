@@ -1,0 +1,140 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import pino from 'pino'
+import { afterAll, inject } from 'vitest'
+import { cloneDatabase } from '../../db/testDatabase.ts'
+import { connect } from '../../db/sql.ts'
+import type { Database } from '../../db/sql.ts'
+import { putPspCredential } from '../../db/payments/providerCallbacks.ts'
+import { readConfiguration } from '../../domain/configuration.ts'
+import type { Configuration } from '../../domain/configuration.ts'
+import type { Runtime } from '../../domain/runtime.ts'
+import { sealingKeys } from '../../domain/sealing.ts'
+import type { AnyHandler } from '../../handlers/http/handler.ts'
+import { paymentsService } from '../../handlers/payments/index.ts'
+import { credentialIdentity } from '../../handlers/payments/providerProof.ts'
+import { createLog } from '../../handlers/log.ts'
+import type { Service } from '../../handlers/service.ts'
+import { startSimulator } from '../../providers/simulator/server.ts'
+import type { RunningSimulator } from '../../providers/simulator/server.ts'
+import { callerOf } from './call.ts'
+import type { Caller } from './call.ts'
+import { testClock } from './clock.ts'
+import type { TestClock } from './clock.ts'
+import { givenIn } from './given.ts'
+import type { Given } from './given.ts'
+import { testIssuer } from './issuer.ts'
+import type { TestIssuer } from './issuer.ts'
+import { simulatorControl } from './simulatorControl.ts'
+import type { SimulatorControl } from './simulatorControl.ts'
+
+export interface PaymentsBench extends Caller {
+  url: string
+  given: Given
+  clock: TestClock
+  issuer: TestIssuer
+  database: Database
+  databaseUrl: string
+  simulator: SimulatorControl
+  service: Service
+  configuration: Configuration
+  /** Environment of a process of the service on the same database and simulator. */
+  environment: Record<string, string>
+  credential: { id: string, secret: string }
+  /** Lines that the service has logged. */
+  logged: string[]
+}
+
+export interface BenchOptions {
+  /** Settings that differ from those of the bench. */
+  settings?: Record<string, string>
+  overrides?: Record<string, AnyHandler>
+  /** Stands in for the database, to show what a broken one makes of a request. */
+  database?: Database
+  /** Answers of the identity service; null: it cannot be reached. */
+  tenant?: ((tenantId: string) => object | null) | null
+}
+
+/** Starts the payments service over HTTP on a database of its own, with the provider simulator. Ends with the test file. */
+export async function startPayments(options: BenchOptions = {}): Promise<PaymentsBench> {
+  const clock = testClock()
+  const issuer = await testIssuer(clock)
+  const clone = await cloneDatabase(inject('testServer'), 'template_main')
+  const database = connect(clone.url, { max: 10 })
+  const port = await freePort()
+  const credential = { id: randomUUID(), secret: randomBytes(32).toString('base64url') }
+  const apiKey = randomBytes(24).toString('base64url')
+  const url = `http://127.0.0.1:${port}`
+  const runtime: Runtime = {
+    now: () => clock.now(), randomBytes: (size) => randomBytes(size), sleep: (milliseconds) => wait(milliseconds),
+    fetch: outgoing(issuer, options),
+  }
+  const callbackUrl = `${url}/v1/inbound/psp/simulator/${credential.id}`
+  const simulator = await startSimulator({ port: 0, runtime: { ...runtime, fetch }, apiKey, callbackSecret: credential.secret, callbackUrl })
+  const environment = environmentOf(clone.url, url, issuer, simulator, apiKey, credential, options)
+  const configuration = readConfiguration('payments', environment)
+  const sealing = sealingKeys(configuration.SEALING_KEYS)
+  await database.tx((sql) => putPspCredential(sql, {
+    id: credential.id, provider: 'simulator', secret: sealing.seal(Buffer.from(credential.secret), credentialIdentity(credential.id), randomBytes(12)),
+  }, clock.now()))
+  const logged: string[] = []
+  const log = createLog('payments', { LOG_LEVEL: 'debug' }, { write: (line: string) => logged.push(line) } as pino.DestinationStream)
+  const service = await paymentsService({
+    configuration, database: options.database ?? database, runtime, log, observe: () => undefined, isDraining: () => false,
+    ...(options.overrides && { overrides: options.overrides }),
+  })
+  const server = createServer(service.express)
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  afterAll(async () => {
+    server.closeAllConnections()
+    await Promise.all([new Promise((resolve) => server.close(resolve)), simulator.close()])
+    await database.end()
+    await clone.drop()
+  })
+  return {
+    ...callerOf([{ url, contract: service.contract }]),
+    url, clock, issuer, database, service, configuration, environment, credential, logged, databaseUrl: clone.url,
+    given: givenIn(database, clock, issuer), simulator: simulatorControl(simulator.url, apiKey),
+  }
+}
+
+function environmentOf(
+  databaseUrl: string, url: string, issuer: TestIssuer, simulator: RunningSimulator, apiKey: string, credential: { id: string, secret: string }, options: BenchOptions,
+): Record<string, string> {
+  return {
+    BAYAR_ENV: 'sandbox', DATABASE_URL: databaseUrl, PAYMENTS_URL: url, TOKEN_ISSUER: issuer.issuer, TOKEN_JWKS_URL: issuer.jwksUrl,
+    IDENTITY_URL: 'http://identity.test', IDENTITY_CLIENT_ID: 'payments', IDENTITY_CLIENT_SECRET: randomBytes(24).toString('base64url'),
+    SEALING_KEYS: `test:${randomBytes(32).toString('base64')}`, SIMULATOR_URL: simulator.url, SIMULATOR_API_KEY: apiKey,
+    SIMULATOR_CREDENTIAL_ID: credential.id, RATE_LIMIT_PER_CALLER: '100000', RATE_LIMIT_PER_ADDRESS: '100000', LOG_LEVEL: 'error', ...options.settings,
+  }
+}
+
+/** Outgoing HTTP of the service: the issuer's keys and the identity service answer here, everything else goes out. */
+function outgoing(issuer: TestIssuer, { tenant = demoTenant }: BenchOptions): typeof fetch {
+  return async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input)
+    if (url.href === issuer.jwksUrl) return Response.json(issuer.jwks())
+    if (url.hostname !== 'identity.test') return fetch(input, init)
+    if (tenant === null) throw new TypeError('fetch failed')
+    if (url.pathname === '/v1/oauth/token') return Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 600 })
+    const found = tenant(url.pathname.split('/').at(-1) ?? '')
+    return found ? Response.json(found) : Response.json({ error: 'not_found', message: '', request_id: '' }, { status: 404 })
+  }
+}
+
+function demoTenant(id: string): object {
+  return {
+    id, name: 'Toko Contoh', status: 'active', branding: { display_name: 'Toko Contoh', logo_url: null, accent_hex: '#0F766E' }, modules: ['payments'],
+  }
+}
+
+/** A port that was free a moment ago: the address must be known before the service is composed. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
