@@ -55,8 +55,8 @@ export interface ErrorCodes {
 
 /** How the pipeline runs an operation's handler. */
 export interface Transactions {
-  logIn: 'none'
-  completeLogIn: 'write'
+  logIn: 'two-step'
+  completeLogIn: 'two-step'
   issueServiceToken: 'query'
   getTenant: 'query'
   getJwks: 'query'

@@ -13,7 +13,7 @@ export interface paths {
         /**
          * Log in with e-mail and password
          * @description Answers tokens, or `mfa_required` with an `mfa_token` for `completeLogIn` when the account has an authenticator. An unknown address, a disabled
-         *     account and a wrong password are answered alike. An account takes 10 tries in 15 minutes, counted over all processes; after that the answer
+         *     account, an account of a suspended tenant and a wrong password are answered alike. An account takes 10 tries in 15 minutes, counted over all processes; after that the answer
          *     is 429 whether the password is right or not.
          */
         post: operations["logIn"];
@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Issue a token to a service
-         * @description The client-credentials grant. The token carries the permissions granted to the client. Limited to 100 requests a second for each client id, in each
+         * @description The client-credentials grant. The token carries the permissions granted to the client, and is for the client's environment. Limited to 100 requests a second for each client id, in each
          *     process. An unknown client and a wrong secret are answered alike.
          */
         post: operations["issueServiceToken"];
@@ -115,7 +115,7 @@ export interface paths {
         };
         /**
          * Get the issuer's metadata
-         * @description Where the issuer's endpoints are (RFC 8414). Not rate limited.
+         * @description Where the issuer's endpoints are (RFC 8414), at the issuer's address followed by `/.well-known/openid-configuration`. Not rate limited.
          */
         get: operations["getIssuerMetadata"];
         put?: never;
@@ -220,7 +220,7 @@ export interface components {
              */
             client_secret: string;
             /**
-             * @description Environment the token is for; by default the client's own.
+             * @description Environment the token is for; the client's own, which is the default.
              * @example sandbox
              * @enum {string}
              */
@@ -340,7 +340,7 @@ export interface components {
         IssuerMetadata: {
             /**
              * @description The issuer, as in `iss`.
-             * @example https://id.bayar.example
+             * @example https://id.bayar.example/v1
              */
             issuer: string;
             /**
@@ -936,7 +936,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "issuer": "https://id.bayar.example",
+                     *       "issuer": "https://id.bayar.example/v1",
                      *       "jwks_uri": "https://id.bayar.example/v1/.well-known/jwks.json",
                      *       "token_endpoint": "https://id.bayar.example/v1/oauth/token",
                      *       "token_endpoint_auth_methods_supported": [

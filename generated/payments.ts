@@ -214,7 +214,7 @@ export interface components {
              * @default 1
              * @example 1
              */
-            max_uses: number;
+            max_uses?: number;
             /**
              * @description Channel codes the payer may use. With one code the payment details exist at once; with several the payer chooses on the hosted page.
              * @example [

@@ -63,7 +63,8 @@ export function reporter(log: Logger): (error: unknown, exchange: Exchange | und
   }
 }
 
-function errorOf(error: unknown): object {
+/** What is logged of an error: nothing of the values that were at work. */
+export function errorOf(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) }
   const { name, message, stack } = error
   const { code, constraint_name, reason } = error as { code?: unknown, constraint_name?: unknown, reason?: unknown }

@@ -1,8 +1,7 @@
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Logger } from 'pino'
-import { assertMigrated, migrationsDirectory, readMigrations } from '../db/migrate.ts'
+import { awaitMigrated } from '../db/awaitMigrated.ts'
 import { connect } from '../db/sql.ts'
 import { readConfiguration } from '../domain/configuration.ts'
 import type { Configuration } from '../domain/configuration.ts'
@@ -24,7 +23,6 @@ const drainMs = 9000
 const headersTimeoutMs = 10_000
 const requestTimeoutMs = 30_000
 const keepAliveMs = 65_000
-const retryMs = 500
 
 /** Runs one service until it is told to end: `node handlers/server.ts payments`. */
 async function main(): Promise<void> {
@@ -45,9 +43,11 @@ async function main(): Promise<void> {
     },
   })
   logged.request = requestLogger(log, secretNames(service.contract.api.inputDocument))
-  await migrated(name, database, log)
+  await awaitMigrated(database, name === 'identity' ? 'identity' : 'main', systemRuntime.sleep, (reason) => {
+    log.warn({ reason: reason.message }, 'waiting for the database')
+  })
   const server = createServer({ keepAliveTimeout: keepAliveMs, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs }, service.express)
-  const port = await listen(server, portOf(name, configuration), configuration.HOST)
+  const port = await listen(server, portOf(name, configuration), configuration)
   const metricsServer = configuration.METRICS_PORT > 0 ? await serveMetrics(metrics, configuration.METRICS_PORT) : null
   log.info({ port }, 'ready')
   process.send?.({ ready: true, port })
@@ -72,27 +72,14 @@ function portOf(name: ServiceName, { PAYMENTS_PORT, STOREFRONT_PORT, IDENTITY_PO
   return { payments: PAYMENTS_PORT, storefront: STOREFRONT_PORT, identity: IDENTITY_PORT }[name]
 }
 
-/** Waits for the database to be there, then refuses one that is behind. */
-async function migrated(name: ServiceName, database: ServiceParts['database'], log: Logger): Promise<void> {
-  const { isDatabaseUnavailable } = await import('../db/sql.ts')
-  const migrations = readMigrations(migrationsDirectory(name === 'identity' ? 'identity' : 'main'))
-  for (;;) {
-    try {
-      await database.query((sql) => assertMigrated(sql, migrations))
-      return
-    } catch (error) {
-      if (!isDatabaseUnavailable(error)) throw error
-      log.warn({ reason: (error as Error).message }, 'waiting for the database')
-      await systemRuntime.sleep(retryMs)
-    }
-  }
-}
-
-async function listen(server: Server, port: number, host: string): Promise<number> {
+async function listen(server: Server, port: number, { HOST: host, SHARE_PORT }: Configuration): Promise<number> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE'
-      ? new Error(`port ${port} is taken: choose another one by the _PORT variables`) : error))
-    server.listen(port, host, resolve)
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') reject(new Error(`port ${port} is taken: choose another one by the _PORT variables`))
+      else if (error.code === 'ENOTSUP') reject(new Error('SHARE_PORT is on, but this system cannot share a port: start one copy', { cause: error }))
+      else reject(error)
+    })
+    server.listen({ port, host, reusePort: SHARE_PORT === 'on' }, resolve)
   })
   return (server.address() as AddressInfo).port
 }

@@ -158,11 +158,11 @@ async function applyPayments(sql: Sql, operation: ProviderOperationRow, charge: 
 }
 
 /** The provider refused: the intent ends failed without ever having been visible, and without event. */
-async function refuse(sql: Sql, operation: ProviderOperationRow, { provider, code, message }: Decline, now: Date): Promise<StoredAnswer> {
+async function refuse(sql: Sql, operation: ProviderOperationRow, { code, message }: Decline, now: Date): Promise<StoredAnswer> {
   const { tenant_id, merchant_id, intent_id, attempt_id, request_id } = operation
   await endPaymentIntent(sql, tenant_id, merchant_id, intent_id, 'failed', now)
   await endPaymentAttempt(sql, tenant_id, merchant_id, attempt_id, 'failed', code)
-  const refusal = new ApiError('provider_declined', { members: { provider: { name: provider, code, message } } })
+  const refusal = new ApiError('provider_declined', { members: { provider: { code, message } } })
   return { status: refusal.status, body: refusal.body(request_id) }
 }
 

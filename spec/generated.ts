@@ -41,7 +41,8 @@ export const upgraded = (document: Document): Record<string, unknown> =>
 
 /** TypeScript types of a document's operations and schemas. */
 export const types = async (document: Document): Promise<string> =>
-  HEADER + astToString(await openapiTypes(json(document)))
+  // A member with a default may be left out of a request, so its default does not make it required.
+  HEADER + astToString(await openapiTypes(json(document), { defaultNonNullable: false }))
 
 /** TypeScript types of the webhooks' payloads, with the schemas that they need and no others. */
 export async function webhookTypes(threeOne: Record<string, unknown>): Promise<string> {

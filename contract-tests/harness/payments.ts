@@ -17,6 +17,8 @@ import { paymentsService } from '../../handlers/payments/index.ts'
 import { credentialIdentity } from '../../handlers/payments/providerProof.ts'
 import { createLog } from '../../handlers/log.ts'
 import type { Service } from '../../handlers/service.ts'
+import { creationSettings } from '../../jobs/creationSettings.ts'
+import type { CreationSettings } from '../../jobs/chargeCreation.ts'
 import { startSimulator } from '../../providers/simulator/server.ts'
 import type { RunningSimulator } from '../../providers/simulator/server.ts'
 import { callerOf } from './call.ts'
@@ -43,6 +45,8 @@ export interface PaymentsBench extends Caller {
   /** Environment of a process of the service on the same database and simulator. */
   environment: Record<string, string>
   credential: { id: string, secret: string }
+  /** What the worker resumes creations with. */
+  creation: CreationSettings
   /** Lines that the service has logged. */
   logged: string[]
 }
@@ -53,6 +57,8 @@ export interface BenchOptions {
   overrides?: Record<string, AnyHandler>
   /** Stands in for the database, to show what a broken one makes of a request. */
   database?: Database
+  /** Stands in for waiting. */
+  sleep?: (milliseconds: number) => Promise<void>
   /** Answers of the identity service; null: it cannot be reached. */
   tenant?: ((tenantId: string) => object | null) | null
 }
@@ -68,7 +74,7 @@ export async function startPayments(options: BenchOptions = {}): Promise<Payment
   const apiKey = randomBytes(24).toString('base64url')
   const url = `http://127.0.0.1:${port}`
   const runtime: Runtime = {
-    now: () => clock.now(), randomBytes: (size) => randomBytes(size), sleep: (milliseconds) => wait(milliseconds),
+    now: () => clock.now(), randomBytes: (size) => randomBytes(size), sleep: options.sleep ?? ((milliseconds) => wait(milliseconds)),
     fetch: outgoing(issuer, options),
   }
   const callbackUrl = `${url}/v1/inbound/psp/simulator/${credential.id}`
@@ -95,7 +101,7 @@ export async function startPayments(options: BenchOptions = {}): Promise<Payment
   })
   return {
     ...callerOf([{ url, contract: service.contract }]),
-    url, clock, issuer, database, service, configuration, environment, credential, logged, databaseUrl: clone.url,
+    url, clock, issuer, database, service, creation: creationSettings(configuration, database, runtime), configuration, environment, credential, logged, databaseUrl: clone.url,
     given: givenIn(database, clock, issuer), simulator: simulatorControl(simulator.url, apiKey),
   }
 }
@@ -107,7 +113,7 @@ function environmentOf(
     BAYAR_ENV: 'sandbox', DATABASE_URL: databaseUrl, PAYMENTS_URL: url, TOKEN_ISSUER: issuer.issuer, TOKEN_JWKS_URL: issuer.jwksUrl,
     IDENTITY_URL: 'http://identity.test', IDENTITY_CLIENT_ID: 'payments', IDENTITY_CLIENT_SECRET: randomBytes(24).toString('base64url'),
     SEALING_KEYS: `test:${randomBytes(32).toString('base64')}`, SIMULATOR_URL: simulator.url, SIMULATOR_API_KEY: apiKey,
-    SIMULATOR_CREDENTIAL_ID: credential.id, RATE_LIMIT_PER_CALLER: '100000', RATE_LIMIT_PER_ADDRESS: '100000', LOG_LEVEL: 'error', ...options.settings,
+    SIMULATOR_CREDENTIAL_ID: credential.id, RATE_LIMIT_PER_CALLER: '100000', RATE_LIMIT_PER_ADDRESS: '100000', LOG_LEVEL: 'error', PROVIDER_TIMEOUT_MS: '1000', ...options.settings,
   }
 }
 

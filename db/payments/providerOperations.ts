@@ -84,11 +84,25 @@ export async function finishProviderOperation(
   return rows.length === 1
 }
 
-/** Unfinished operations that nobody holds and that are due for another try, of every tenant: the sweep's list. */
-export async function listDueProviderOperations(sql: Sql, most: number): Promise<{ id: string, tenant_id: string, merchant_id: string }[]> {
-  return sql<{ id: string, tenant_id: string, merchant_id: string }[]>`
+export interface DueProviderOperation {
+  id: string
+  tenant_id: string
+  merchant_id: string
+}
+
+/** Unfinished operations of a provider that nobody holds and that are due for another try, of every tenant: the sweep's list. */
+export async function listDueProviderOperations(sql: Sql, provider: string, most: number): Promise<DueProviderOperation[]> {
+  return sql<DueProviderOperation[]>`
     select id, tenant_id, merchant_id from payments.provider_operations
-    where recovery_point = 'started' and next_try_at < now() and lease_until < now()
+    where recovery_point = 'started' and next_try_at < now() and lease_until < now() and provider = ${provider}
     order by next_try_at
     limit ${most}`
+}
+
+/** Providers that have unfinished operations due, those that this deployment does not know among them. */
+export async function listProvidersWithDueOperations(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ provider: string }[]>`
+    select distinct provider from payments.provider_operations
+    where recovery_point = 'started' and next_try_at < now() and lease_until < now()`
+  return rows.map(({ provider }) => provider)
 }

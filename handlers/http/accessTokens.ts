@@ -1,19 +1,22 @@
 import { createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose'
-import type { JWTPayload } from 'jose'
+import type { JWTPayload, JWTVerifyGetKey } from 'jose'
 import type { Environment } from '../../domain/apiKeys.ts'
 import type { Runtime } from '../../domain/runtime.ts'
 import { ApiError } from '../../domain/apiError.ts'
 import type { Caller, RoleBinding } from './caller.ts'
 
-export interface AccessTokenOptions {
+export interface TokenRules {
   /** Expected `iss`. */
   issuer: string
-  /** Where the issuer's keys are. */
-  jwksUrl: string
   /** Null for the identity service, which serves both environments. */
   environment: Environment | null
   /** Subjects that are the storefront's own backend; their audience and tenant are not looked at (decision 5.4). */
   bffSubjects?: readonly string[]
+}
+
+export interface AccessTokenOptions extends TokenRules {
+  /** Where the issuer's keys are. */
+  jwksUrl: string
 }
 
 export interface AccessTokens {
@@ -33,27 +36,32 @@ export function accessTokens(options: AccessTokenOptions, runtime: Runtime): Acc
   const keys = createRemoteJWKSet(new URL(options.jwksUrl), {
     timeoutDuration: jwksTimeoutMs, cooldownDuration: jwksCooldownMs, cacheMaxAge: jwksMaxAgeMs, [customFetch]: runtime.fetch,
   })
+  return accessTokensUnder(keys, options, runtime)
+}
+
+/** As `accessTokens`, under keys that the process can find by itself: the issuer asks no one for its own. */
+export function accessTokensUnder(keys: JWTVerifyGetKey, rules: TokenRules, runtime: Pick<Runtime, 'now'>): AccessTokens {
   return {
     async verify(token) {
-      const payload = await verified(token, keys, options, runtime.now())
+      const payload = await verified(token, keys, rules, runtime.now())
       return callerOf(payload)
     },
   }
 }
 
-async function verified(token: string, keys: ReturnType<typeof createRemoteJWKSet>, options: AccessTokenOptions, now: Date): Promise<JWTPayload> {
+async function verified(token: string, keys: JWTVerifyGetKey, rules: TokenRules, now: Date): Promise<JWTPayload> {
   try {
     const { payload } = await jwtVerify(token, keys, {
-      algorithms: ['ES256'], typ: 'at+jwt', issuer: options.issuer, audience, currentDate: now, clockTolerance: clockToleranceSeconds,
+      algorithms: ['ES256'], typ: 'at+jwt', issuer: rules.issuer, audience, currentDate: now, clockTolerance: clockToleranceSeconds,
       requiredClaims: ['exp', 'iat', 'sub', 'jti'],
     })
-    assertEnvironment(payload, options.environment)
+    assertEnvironment(payload, rules.environment)
     return payload
   } catch (error) {
     if (error instanceof ApiError) throw error
     // These two come after the signature held, so their payload can be believed.
     if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed) {
-      if (error.payload.iss === options.issuer) assertEnvironment(error.payload, options.environment)
+      if (error.payload.iss === rules.issuer) assertEnvironment(error.payload, rules.environment)
       throw new ApiError('unauthenticated')
     }
     if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError) || error.code === 'ERR_JOSE_GENERIC') {

@@ -21,7 +21,7 @@ export interface Contract {
  */
 export async function compileContract(document: string, bundle: unknown, guards: readonly Guard[]): Promise<Contract> {
   const root = rootOf(bundle)
-  const api = new OpenAPIBackend({ definition: withoutMappings(bundle) as Document, apiRoot: root === '' ? '/' : root, ...validatorOptions })
+  const api = new OpenAPIBackend({ definition: forServer(bundle) as Document, apiRoot: root === '' ? '/' : root, ...validatorOptions })
   await api.init()
   api.validator.preCompileRequestValidators()
   const problems: string[] = []
@@ -90,10 +90,15 @@ function compileOperation(document: string, root: string, source: DocumentOperat
   }
 }
 
-/** Ajv's discriminator refuses `mapping`, which client generators need: the server's copy goes without. */
-function withoutMappings(bundle: unknown): unknown {
+/**
+ * The server's copy of the document: Ajv's discriminator refuses `mapping`, which client generators need, and a body
+ * that no JSON schema is applied to must not be asked for by the validator.
+ */
+function forServer(bundle: unknown): unknown {
   return JSON.parse(JSON.stringify(bundle), function (this: unknown, key, value: unknown) {
-    if (key === 'discriminator' && value && typeof value === 'object') return { propertyName: (value as { propertyName: string }).propertyName }
+    if (value === null || typeof value !== 'object') return value
+    if (key === 'discriminator') return { propertyName: (value as { propertyName: string }).propertyName }
+    if ('x-body' in value) delete (value as { requestBody?: unknown }).requestBody
     return value
   })
 }

@@ -5,17 +5,21 @@ import type { Exchange } from './exchange.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
+/** Deepest nesting of a JSON body; what walks a value by recursion must never meet a hostile depth. */
+const maxDepth = 64
+
 /**
  * Reads the body under the operation's size limit and parses it by its media type. 413 over the limit, 415 for a
  * media type, charset or content coding that the operation does not declare, invalid_json for what cannot be read.
  */
 export async function readBody(exchange: Exchange): Promise<void> {
   const { operation, request } = exchange
+  // A guard may have read it already, to prove a signature over it.
+  if (exchange.rawBody !== undefined) return
   if (operation.body === 'parsed') assertMediaType(exchange)
   const bytes = await readBytes(exchange, request, operation.maxBody)
-  if (operation.body === 'ignored') return
-  exchange.rawBody = bytes
-  if (operation.body === 'raw') return
+  exchange.rawBody = operation.body === 'ignored' ? Buffer.alloc(0) : bytes
+  if (operation.body !== 'parsed') return
   if (bytes.length === 0) {
     exchange.body = undefined
     if (operation.bodyRequired) throw new ApiError('validation_failed', { fields: { body: 'is required' } })
@@ -48,8 +52,8 @@ async function readBytes(exchange: Exchange, request: IncomingMessage, most: num
       }
     })
     request.on('end', () => resolve(Buffer.concat(parts, size)))
-    request.on('error', () => reject(new ApiError('invalid_json', { message: 'The body ended before it was complete.' })))
-    request.on('aborted', () => reject(new ApiError('invalid_json', { message: 'The body ended before it was complete.' })))
+    // A code that every operation declares: a raw or ignored body knows no invalid_json.
+    request.on('error', () => reject(new ApiError('validation_failed', { fields: { body: 'ended before it was complete' } })))
   })
 }
 
@@ -68,11 +72,23 @@ function decode(bytes: Buffer): string {
 }
 
 function json(text: string): unknown {
+  const value = parsed(text)
+  // The validator would parse a text a second time, and no operation reads a bare scalar (decision 1.4).
+  if (value === null || typeof value !== 'object') throw new ApiError('validation_failed', { fields: { body: 'must be an object' } })
+  if (isDeeperThan(value, maxDepth)) throw new ApiError('validation_failed', { fields: { body: `must not be nested deeper than ${maxDepth} levels` } })
+  return value
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
     throw new ApiError('invalid_json')
   }
+}
+
+function isDeeperThan(value: object, levels: number): boolean {
+  return levels === 0 || Object.values(value).some((member: unknown) => member !== null && typeof member === 'object' && isDeeperThan(member, levels - 1))
 }
 
 function form(text: string): Record<string, unknown> {

@@ -3,7 +3,10 @@ import addFormats from 'ajv-formats'
 import type { ErrorObject } from 'ajv'
 
 /** The formats that the documents may name, beside openapi-backend's own. */
-const formats = ['uuid', 'date-time', 'date', 'time', 'email', 'uri', 'hostname', 'ipv4', 'ipv6'] as const
+const formats = ['date-time', 'date', 'time', 'email', 'uri', 'hostname', 'ipv4', 'ipv6'] as const
+
+/** As identifiers are written here. The usual format also takes `urn:uuid:` and upper case, which compare unequal to what is stored. */
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 const contexts = new Map<string, Ajv>()
 
@@ -23,6 +26,7 @@ function ajvFor(context: string): Ajv {
     ;(addFormats as unknown as (ajv: Ajv, names: readonly string[]) => void)(ajv, formats)
     ajv.addFormat('int64', { type: 'number', validate: (value: number) => Number.isSafeInteger(value) })
     ajv.addFormat('int32', { type: 'number', validate: (value: number) => Number.isInteger(value) && Math.abs(value) < 2 ** 31 })
+    ajv.addFormat('uuid', uuid)
     ajv.addFormat('binary', true)
     ajv.addFormat('password', true)
     addKeywords(ajv, isParams)
@@ -50,8 +54,15 @@ function addKeywords(ajv: Ajv, isParams: boolean): void {
     keyword: 'x-key-length', type: 'object', schemaType: 'array',
     error: { message: (cxt) => `must have keys of ${String((cxt.schema as number[])[0])} to ${String((cxt.schema as number[])[1])} characters` },
     validate: ([shortest, longest]: [number, number], value: object) =>
-      Object.keys(value).every((key) => key.length >= shortest && key.length <= longest),
+      Object.keys(value).every((key) => charactersOf(key) >= shortest && charactersOf(key) <= longest),
   })
+}
+
+/** Characters as maxLength counts them: a character outside the basic plane is one. */
+function charactersOf(text: string): number {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
 }
 
 /** Says in words what is wrong with a value. Never repeats the value. */

@@ -2,9 +2,7 @@ import bundle from '../../generated/payments.json' with { type: 'json' }
 import { findLiveApiKey } from '../../db/payments/apiKeys.ts'
 import type { Database } from '../../db/sql.ts'
 import { sealingKeys } from '../../domain/sealing.ts'
-import type { CreationSettings } from '../../jobs/chargeCreation.ts'
-import { idempotentReplies } from '../../jobs/idempotentReplies.ts'
-import { paymentProviders } from '../../providers/paymentProviders.ts'
+import { creationSettings } from '../../jobs/creationSettings.ts'
 import { tenantDirectory } from '../../providers/tenantDirectory.ts'
 import { accessTokens } from '../http/accessTokens.ts'
 import type { Caller } from '../http/caller.ts'
@@ -29,10 +27,8 @@ import { providerProof } from './providerProof.ts'
 export async function paymentsService(parts: ServiceParts): Promise<Service> {
   const { configuration, database, runtime, log, observe } = parts
   const sealing = sealingKeys(configuration.SEALING_KEYS)
-  const providers = paymentProviders(configuration, runtime)
-  const views = { environment: configuration.BAYAR_ENV, baseUrl: configuration.PAYMENTS_URL }
-  const replies = idempotentReplies(sealing, runtime)
-  const creation: CreationSettings = { database, replies, providers, runtime, views }
+  const creation = creationSettings(configuration, database, runtime)
+  const { providers, replies, views } = creation
   const tenants = tenantDirectory({
     identityUrl: configuration.IDENTITY_URL, clientId: configuration.IDENTITY_CLIENT_ID,
     clientSecret: configuration.IDENTITY_CLIENT_SECRET, environment: configuration.BAYAR_ENV,

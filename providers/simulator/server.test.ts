@@ -160,10 +160,10 @@ describe('the process', () => {
   })
 
   test('refuses to start without a setting, naming it', async () => {
-    for (const name of ['SIMULATOR_API_KEY', 'SIMULATOR_CALLBACK_SECRET', 'SIMULATOR_CALLBACK_URL', 'SIMULATOR_PORT']) {
+    for (const name of ['SIMULATOR_API_KEY', 'SIMULATOR_CALLBACK_SECRET', 'SIMULATOR_CALLBACK_URL']) {
       const child = run({ [name]: '' })
       const [[said], [status]] = await Promise.all([once(child.stderr ?? child, 'data'), once(child, 'exit')])
-      expect([String(said), status]).toEqual([`simulator: ${name} is not set\n`, 1])
+      expect([String(said), status]).toEqual([expect.stringContaining(`${name} is not set`), 1])
     }
   })
 })

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { readConfiguration } from '../../domain/configuration.ts'
 import { systemRuntime } from '../../domain/runtime.ts'
 import type { Runtime } from '../../domain/runtime.ts'
 import { readBehaviour } from './behaviours.ts'
@@ -150,29 +151,24 @@ function chargeOf(shop: Shop, reference: string | undefined): StoredCharge {
   return charge
 }
 
-function needed(name: string): string {
-  const value = process.env[name]
-  if (value === undefined || value === '') throw new Error(`${name} is not set`)
-  return value
-}
-
 async function runFromEnvironment(): Promise<void> {
-  const port = Number(needed('SIMULATOR_PORT'))
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error('SIMULATOR_PORT is no port')
-  const { SIMULATOR_HOST: host, SIMULATOR_JOURNAL: journalPath, SIMULATOR_PUBLIC_URL: publicUrl } = process.env
+  const configuration = readConfiguration('simulator', process.env)
   const simulator = await startSimulator({
-    port,
+    port: configuration.SIMULATOR_PORT,
+    host: configuration.HOST,
     runtime: systemRuntime,
-    apiKey: needed('SIMULATOR_API_KEY'),
-    callbackSecret: needed('SIMULATOR_CALLBACK_SECRET'),
-    callbackUrl: needed('SIMULATOR_CALLBACK_URL'),
-    ...(host ? { host } : {}),
-    ...(journalPath ? { journalPath } : {}),
-    ...(publicUrl ? { publicUrl } : {}),
+    apiKey: configuration.SIMULATOR_API_KEY,
+    callbackSecret: configuration.SIMULATOR_CALLBACK_SECRET,
+    callbackUrl: configuration.SIMULATOR_CALLBACK_URL,
+    ...(configuration.SIMULATOR_JOURNAL !== '' && { journalPath: configuration.SIMULATOR_JOURNAL }),
+    // A port of the system's choosing is not the one that SIMULATOR_URL names.
+    ...(configuration.SIMULATOR_PORT !== 0 && { publicUrl: configuration.SIMULATOR_URL }),
   })
   process.stdout.write(`${JSON.stringify({ message: 'simulator ready', url: simulator.url })}\n`)
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
+  process.send?.({ ready: true, port: simulator.port })
+  // Without its supervisor nobody would restart or stop this process.
+  for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) {
+    process.once(event, () => {
       simulator.close().finally(() => process.exit(0))
     })
   }

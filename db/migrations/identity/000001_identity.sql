@@ -32,7 +32,8 @@ create table identity.users (
   environment text not null default 'sandbox' constraint users_environment check (environment in ('sandbox', 'production')),
   disabled_at timestamptz,
   created_at timestamptz not null,
-  constraint users_email_key unique (email)
+  constraint users_email_key unique (email),
+  constraint users_tenant_id_key unique (tenant_id, id)
 );
 comment on table identity.users is 'People who sign in. The password is a scrypt hash with its parameters.';
 
@@ -47,12 +48,13 @@ comment on table identity.totp_devices is 'Authenticators. The seed is sealed; l
 
 create table identity.role_bindings (
   id uuid not null constraint role_bindings_pkey primary key,
-  tenant_id uuid not null constraint role_bindings_tenant_fkey references identity.tenants (id),
-  user_id uuid not null constraint role_bindings_user_fkey references identity.users (id),
+  tenant_id uuid not null,
+  user_id uuid not null,
   role text not null,
   scope text not null constraint role_bindings_scope_form check (scope ~ '^(\*|(merchant|pos):[0-9a-f-]{36})$'),
   created_at timestamptz not null,
-  constraint role_bindings_once unique (user_id, role, scope)
+  constraint role_bindings_once unique (user_id, role, scope),
+  constraint role_bindings_user_fkey foreign key (tenant_id, user_id) references identity.users (tenant_id, id)
 );
 comment on table identity.role_bindings is 'Which role a user holds and where (decision 5.4).';
 
@@ -74,18 +76,20 @@ create table identity.signing_keys (
   created_at timestamptz not null,
   retired_at timestamptz
 );
-comment on table identity.signing_keys is 'Keys that sign access tokens; private halves sealed. The newest that is not retired signs.';
+comment on table identity.signing_keys is 'Keys that sign access tokens; private halves sealed. The one that is not retired signs.';
+create unique index signing_keys_one_present on identity.signing_keys ((retired_at is null)) where retired_at is null;
 
 create table identity.sessions (
   id uuid not null constraint sessions_pkey primary key,
-  user_id uuid not null constraint sessions_user_fkey references identity.users (id),
+  user_id uuid not null,
   tenant_id uuid not null,
-  environment text not null,
+  environment text not null constraint sessions_environment check (environment in ('sandbox', 'production')),
   refresh_token_sha256 bytea not null constraint sessions_refresh_token_key unique,
   authentication text not null constraint sessions_authentication check (authentication in ('pwd', 'mfa')),
   created_at timestamptz not null,
   expires_at timestamptz not null,
-  ended_at timestamptz
+  ended_at timestamptz,
+  constraint sessions_user_fkey foreign key (tenant_id, user_id) references identity.users (tenant_id, id)
 );
 comment on table identity.sessions is 'Sign-ins. A refresh token is 256 random bits, kept as a digest.';
 create index sessions_by_user on identity.sessions (user_id, created_at desc);
@@ -93,23 +97,25 @@ create index sessions_by_user on identity.sessions (user_id, created_at desc);
 create table identity.log_in_challenges (
   token_sha256 bytea not null constraint log_in_challenges_pkey primary key,
   user_id uuid not null constraint log_in_challenges_user_fkey references identity.users (id),
-  environment text not null,
+  environment text not null constraint log_in_challenges_environment check (environment in ('sandbox', 'production')),
   tries integer not null default 0,
   expires_at timestamptz not null,
   used_at timestamptz
 );
 comment on table identity.log_in_challenges is 'First steps of log-ins that wait for a TOTP code.';
+create index log_in_challenges_by_expiry on identity.log_in_challenges (expires_at);
 
 create table identity.log_in_tries (
-  account text not null,
-  tried_at timestamptz not null
+  account bytea not null constraint log_in_tries_pkey primary key,
+  tried_at timestamptz[] not null,
+  last_tried_at timestamptz not null
 );
 comment on table identity.log_in_tries is 'Log-in tries of the last minutes by account, a digest of the address, known or not.';
-create index log_in_tries_by_account on identity.log_in_tries (account, tried_at);
+create index log_in_tries_by_age on identity.log_in_tries (last_tried_at);
 
 create table identity.audit_events (
   id uuid not null constraint audit_events_pkey primary key,
-  tenant_id uuid not null,
+  tenant_id uuid,
   actor text not null,
   action text not null,
   target text not null,
@@ -117,7 +123,7 @@ create table identity.audit_events (
   changed_keys text[] not null default '{}',
   created_at timestamptz not null
 );
-comment on table identity.audit_events is 'Who did what (decision 5.6): names of what changed, never values. Rows are never changed.';
+comment on table identity.audit_events is 'Who did what (decision 5.6): names of what changed, never values. Rows are never changed. Without tenant: nobody known.';
 create function identity.refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception 'rows of % are never changed', tg_table_name;

@@ -129,6 +129,7 @@ create index idempotency_keys_with_reply on payments.idempotency_keys (replied_a
 
 create table payments.events (
   id uuid not null constraint events_pkey primary key,
+  position bigint not null generated always as identity,
   tenant_id uuid not null,
   merchant_id uuid not null,
   kind text not null,
@@ -137,9 +138,9 @@ create table payments.events (
   created_at timestamptz not null,
   constraint events_merchant_fkey foreign key (tenant_id, merchant_id) references payments.merchants (tenant_id, id)
 );
-comment on table payments.events is 'What happened, as merchants are told; the body is a snapshot and is delivered byte for byte (decision 6.1).';
-create index events_newest on payments.events (merchant_id, created_at desc, id desc);
-create index events_by_intent on payments.events (intent_id, created_at) where intent_id is not null;
+comment on table payments.events is 'What happened, as merchants are told; the body is a snapshot and is delivered byte for byte (decision 6.1). The position orders what one transaction wrote.';
+create index events_newest on payments.events (merchant_id, position desc);
+create index events_by_intent on payments.events (intent_id, position) where intent_id is not null;
 
 create table payments.psp_credentials (
   id uuid not null constraint psp_credentials_pkey primary key,

@@ -44,7 +44,13 @@ export const createPaymentIntent: Handler<'createPaymentIntent'> = async (contex
   }
   const started = await start(context, merchantId, draft, request)
   if (started.state === 'created') return context.reply(201, paymentIntentView(started.row, {}, app.views, context.now))
-  if (started.state === 'calling') return answer(await finishCreation(started.operation, true, app.creation), false, fail)
+  if (started.state === 'calling') {
+    const outcome = await finishCreation(started.operation, true, app.creation)
+    if (outcome !== 'unknown' || !request) return answer(outcome, false, fail)
+    // Another holder may have taken over a slow one and answered.
+    const finished = await db.query((sql) => app.replies.find(sql, request))
+    return answer(finished?.reply ?? 'unknown', false, fail)
+  }
   const { earlier } = started
   if (earlier.fingerprint.compare(context.fingerprint()) !== 0) fail('idempotency_key_reused')
   if (earlier.reply) return answer(earlier.reply, true, fail)

@@ -1,0 +1,106 @@
+import { connect } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Socket } from 'node:net'
+
+export interface LoadOptions {
+  port: number
+  /** Whole requests, sent in turn. */
+  requests: readonly Buffer[]
+  connections: number
+  /** Requests in all. */
+  total: number
+  /** Requests begun a second, evenly spread; left out: as fast as they are answered. */
+  rate?: number
+}
+
+export interface LoadResult {
+  seconds: number
+  perSecond: number
+  /** Milliseconds. */
+  p50: number
+  p99: number
+}
+
+const headEnd = Buffer.from('\r\n\r\n')
+
+/**
+ * Sends requests over keep-alive connections, each connection one at a time. Throws on an answer that is no 2xx. Plain sockets, because the generator shares the machine with what it measures.
+ */
+export async function load({ port, requests, connections, total, rate = Infinity }: LoadOptions): Promise<LoadResult> {
+  const latencies = new Float64Array(total)
+  let sent = 0
+  let answered = 0
+  const started = performance.now()
+  const work = async (): Promise<void> => {
+    const exchange = await openExchange(port)
+    try {
+      while (sent < total) {
+        const request = requests[sent % requests.length] as Buffer
+        const due = started + sent / rate * 1000
+        sent += 1
+        if (due > performance.now()) await wait(due - performance.now())
+        // Timed from when it was due: a server that falls behind must not shorten its own waiting times.
+        const at = rate === Infinity ? performance.now() : due
+        await exchange.send(request)
+        latencies[answered] = performance.now() - at
+        answered += 1
+      }
+    } finally {
+      exchange.end()
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, work))
+  const seconds = (performance.now() - started) / 1000
+  latencies.sort()
+  return { seconds, perSecond: total / seconds, p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) }
+}
+
+/** The bytes of a request with a JSON body, or none. */
+export function requestBytes(method: string, path: string, headers: Record<string, string>, body = ''): Buffer {
+  const lines = Object.entries({ Host: 'localhost', ...headers, ...(body !== '' && { 'Content-Length': String(Buffer.byteLength(body)) }) })
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`)
+}
+
+function quantile(sorted: Float64Array, share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+interface OpenExchange {
+  send(request: Buffer): Promise<void>
+  end(): void
+}
+
+async function openExchange(port: number): Promise<OpenExchange> {
+  const socket = await new Promise<Socket>((resolve, reject) => {
+    const opening = connect(port, '127.0.0.1', () => resolve(opening))
+    opening.setNoDelay(true)
+    opening.once('error', reject)
+  })
+  let waiting: { resolve: () => void, reject: (error: Error) => void } | undefined
+  let received: Buffer = Buffer.alloc(0)
+  const fail = (error: Error): void => waiting?.reject(error)
+  socket.on('error', fail)
+  socket.on('close', () => fail(new Error('the server closed the connection')))
+  socket.on('data', (part: Buffer) => {
+    received = received.length === 0 ? part : Buffer.concat([received, part])
+    const end = received.indexOf(headEnd)
+    if (end < 0) return
+    const head = received.latin1Slice(0, end)
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? Number.NaN)
+    if (Number.isNaN(length)) return fail(new Error(`an answer without length: ${head}`))
+    if (received.length < end + headEnd.length + length) return
+    const done = waiting
+    const answer = received
+    waiting = undefined
+    received = Buffer.alloc(0)
+    if (head.startsWith('HTTP/1.1 2')) done?.resolve()
+    else done?.reject(new Error(`not a success: ${answer.toString()}`))
+  })
+  return {
+    send: (request) => new Promise<void>((resolve, reject) => {
+      waiting = { resolve, reject }
+      socket.write(request)
+    }),
+    end: () => socket.destroy(),
+  }
+}

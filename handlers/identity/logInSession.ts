@@ -1,0 +1,70 @@
+import { insertAuditEvent } from '../../db/identity/auditEvents.ts'
+import { insertSession } from '../../db/identity/sessions.ts'
+import { lockTokenSubject, rememberEnvironment } from '../../db/identity/users.ts'
+import type { TokenSubjectRow } from '../../db/identity/users.ts'
+import { newId } from '../../db/ids.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { components } from '../../generated/identity.ts'
+import type { Environment } from '../../domain/apiKeys.ts'
+import { digestOfToken, newOpaqueToken } from '../../domain/opaqueTokens.ts'
+import type { Runtime } from '../../domain/runtime.ts'
+import type { IdentityApp } from './handler.ts'
+import type { SigningKey } from './signingKeys.ts'
+import { accessTokenSeconds } from './tokenIssuer.ts'
+
+type LogInResult = components['schemas']['LogInResult']
+
+/** What of a request the log-in needs. */
+export interface LogInRequest {
+  now: Date
+  requestId: string
+  runtime: Runtime
+}
+
+export interface LogInSession {
+  user: TokenSubjectRow
+  environment: Environment
+  authentication: 'pwd' | 'mfa'
+  refreshToken: string
+}
+
+/** How long a person stays signed in without the password (NIST SP 800-63B, 2.2.3). */
+const sessionHours = 12
+
+/** Opens a session in the caller's transaction, with its audit row. Undefined when the account was disabled meanwhile. */
+export async function openSession(
+  sql: Sql, { now, requestId, runtime }: LogInRequest, userId: string, environment: Environment, authentication: 'pwd' | 'mfa',
+): Promise<LogInSession | undefined> {
+  const user = await lockTokenSubject(sql, userId)
+  if (!user) return undefined
+  const refreshToken = newOpaqueToken('rt', runtime)
+  const expiresAt = new Date(now.getTime() + sessionHours * 3_600_000)
+  const actor = `user:${userId}`
+  await Promise.all([
+    insertSession(sql, {
+      id: newId(runtime), tenantId: user.tenant_id, userId, environment, refreshTokenDigest: digestOfToken(refreshToken), authentication, expiresAt,
+    }, now),
+    rememberEnvironment(sql, user.tenant_id, userId, environment),
+    insertAuditEvent(sql, { id: newId(runtime), tenantId: user.tenant_id, actor, action: 'log_in.succeeded', target: actor, requestId }, now),
+  ])
+  return { user, environment, authentication, refreshToken }
+}
+
+/** Writes that a log-in failed; `target` is the account it was for. */
+export async function writeFailure(sql: Sql, { now, requestId, runtime }: LogInRequest, tenantId: string | null, target: string): Promise<void> {
+  await insertAuditEvent(sql, { id: newId(runtime), tenantId, actor: 'anonymous', action: 'log_in.failed', target, requestId }, now)
+}
+
+/** The answer to a finished log-in. */
+export async function logInTokens({ issuer }: IdentityApp, key: SigningKey, session: LogInSession, now: Date): Promise<LogInResult> {
+  const { user, environment, authentication, refreshToken } = session
+  return {
+    status: 'authenticated',
+    token_type: 'Bearer',
+    access_token: await issuer.forUser(key, user, environment, authentication, now),
+    expires_in: accessTokenSeconds,
+    refresh_token: refreshToken,
+    mfa_token: null,
+    mfa_expires_in: null,
+  }
+}

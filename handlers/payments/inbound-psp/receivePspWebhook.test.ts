@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { startPayments } from '../../../contract-tests/harness/payments.ts'
+import { signCallback } from '../../../providers/callbackSignature.ts'
+
+const { call, clock, credential, database, given, send, simulator } = await startPayments()
+const merchant = await given.merchant()
+const as = await given.apiKey(merchant)
+const path = { provider: 'simulator', credentialId: credential.id }
+
+describe('200', () => {
+  test('a signed callback that matches nothing is kept raw', async () => {
+    const body = notice({})
+    const answer = await post(body)
+    expect(answer).toMatchObject({ status: 200, body: { received: true } })
+    expect(await kept(body)).toMatchObject({ outcome: 'unmatched', intent_id: null })
+  })
+
+  test('bytes that are no JSON at all are kept raw', async () => {
+    const body = Buffer.from([0xff, 0x00, 0x7b])
+    expect((await post(body)).status).toBe(200)
+    expect(await kept(body)).toMatchObject({ outcome: 'ignored' })
+  })
+
+  test('an empty body is kept as a callback that says nothing', async () => {
+    expect((await post('')).status).toBe(200)
+  })
+
+  test('a proof of payment makes the intent paid, once for each provider reference', async () => {
+    const created = await call('createPaymentIntent', { as, body: { amount_idr: 250_000, max_uses: 1, allowed_channels: ['va_bank_a'] } })
+    if (created.status !== 201) throw new Error(JSON.stringify(created.body))
+    const { charges } = await simulator.charges()
+    const charge = charges.find(({ amount_idr }) => amount_idr === 250_000)
+    if (!charge) throw new Error('the simulator holds no such charge')
+    await simulator.pay(charge.reference, { send_callback: false })
+    const paid = notice({ key: charge.key, reference: charge.reference, amount_idr: 250_000, payment_reference: 'PAY-250000' })
+    expect((await post(paid)).status).toBe(200)
+    expect((await post(paid)).status).toBe(200)
+    const read = await call('getPaymentIntent', { as, params: { id: created.body.id } })
+    expect(read.body).toMatchObject({ status: 'paid', paid_idr: 250_000, uses: 1, overpaid_idr: 0 })
+  })
+})
+
+describe('401', () => {
+  test('no signature, a malformed one, one under another secret and one of other bytes', async () => {
+    const body = notice({})
+    const signatures = [
+      undefined, '', 'v1=00', signCallback('another secret', Buffer.from(body), clock.now()),
+      signCallback(credential.secret, Buffer.from(`${body} `), clock.now()),
+    ]
+    for (const signature of signatures) {
+      const answer = await send('receivePspWebhook', {
+        params: path, body, headers: { 'Content-Type': 'application/json', ...(signature !== undefined && { 'X-Simulator-Signature': signature }) },
+      })
+      expect(answer, String(signature)).toMatchObject({ status: 401, body: { error: 'unauthenticated' } })
+    }
+    expect(await kept(body)).toBeUndefined()
+  })
+
+  test('a right signature of another time', async () => {
+    const body = notice({})
+    const old = signCallback(credential.secret, Buffer.from(body), new Date(clock.now().getTime() - 301_000))
+    expect(await post(body, old)).toMatchObject({ status: 401, body: { error: 'unauthenticated' } })
+  })
+})
+
+describe('404', () => {
+  test('an unknown provider, an unknown credential and malformed names are not told apart', async () => {
+    const body = notice({})
+    const places = [
+      { ...path, provider: 'another' }, { ...path, credentialId: randomUUID() }, { ...path, credentialId: 'nonsense' }, { ...path, provider: 'Ä' },
+      { ...path, credentialId: credential.id.toUpperCase() },
+    ]
+    for (const params of places) {
+      const answer = await send('receivePspWebhook', { params, body, headers: signed(body) })
+      expect(answer, JSON.stringify(params)).toMatchObject({ status: 404, body: { error: 'not_found' } })
+    }
+  })
+})
+
+test('413: a callback over the size limit is refused unread', async () => {
+  const body = 'x'.repeat(262_145)
+  expect(await post(body)).toMatchObject({ status: 413, body: { error: 'payload_too_large' } })
+})
+
+function notice(members: Record<string, unknown>): string {
+  return JSON.stringify({
+    event_id: randomUUID(), type: 'charge.paid', key: randomUUID(), reference: `SIM-${randomUUID()}`, status: 'paid', amount_idr: 150_000,
+    currency: 'IDR', completed_at: clock.now().toISOString(), ...members,
+  })
+}
+
+function signed(body: string | Buffer, signature = signCallback(credential.secret, Buffer.from(body), clock.now())): Record<string, string> {
+  return { 'Content-Type': 'application/json', 'X-Simulator-Signature': signature }
+}
+
+async function post(body: string | Buffer, signature?: string) {
+  return send('receivePspWebhook', { params: path, body: typeof body === 'string' ? body : new Uint8Array(body), headers: signed(body, signature) })
+}
+
+async function kept(body: string | Buffer): Promise<{ outcome: string, intent_id: string | null } | undefined> {
+  const rows = await database.query((sql) => sql<{ outcome: string, intent_id: string | null }[]>`
+    select outcome, intent_id from payments.provider_callbacks where body = ${Buffer.from(body)}`)
+  return rows[0]
+}

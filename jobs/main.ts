@@ -1,0 +1,56 @@
+import { awaitMigrated } from '../db/awaitMigrated.ts'
+import { connect } from '../db/sql.ts'
+import { readConfiguration } from '../domain/configuration.ts'
+import { systemRuntime } from '../domain/runtime.ts'
+import { sealingKeys } from '../domain/sealing.ts'
+import { createLog, errorOf } from '../handlers/log.ts'
+import { createMetrics, serveMetrics } from '../handlers/metrics.ts'
+import { paymentProviders } from '../providers/paymentProviders.ts'
+import { queueDepths, startBoss } from './boss.ts'
+import { startChargeSweep } from './chargeSweep.ts'
+import { idempotentReplies } from './idempotentReplies.ts'
+import { startReplyPurge } from './purgeReplies.ts'
+
+const drainMs = 8000
+
+/** Runs a worker until it is told to end: `node jobs/main.ts`. Any number may run beside each other. */
+async function main(): Promise<void> {
+  const configuration = readConfiguration('worker', process.env)
+  const log = createLog('worker', configuration)
+  const database = connect(configuration.DATABASE_URL, { max: configuration.DATABASE_CONNECTIONS, applicationName: 'bayar worker' })
+  await awaitMigrated(database, 'main', systemRuntime.sleep, (reason) => log.warn({ reason: reason.message }, 'waiting for the database'))
+  const boss = await startBoss(configuration.DATABASE_URL, {
+    worker: true, log: (problem, level) => log[level === 'error' ? 'error' : 'warn']({ error: errorOf(problem) }, 'queue'),
+  })
+  const metrics = createMetrics('worker', () => database.stats(), () => queueDepths(boss))
+  const metricsServer = configuration.METRICS_PORT > 0 ? await serveMetrics(metrics, configuration.METRICS_PORT) : null
+  const sweep = startChargeSweep({
+    database,
+    replies: idempotentReplies(sealingKeys(configuration.SEALING_KEYS), systemRuntime),
+    providers: paymentProviders(configuration, systemRuntime),
+    runtime: systemRuntime,
+    views: { environment: configuration.BAYAR_ENV, baseUrl: configuration.PAYMENTS_URL },
+  }, (error, about) => log.error({ error: errorOf(error), provider: about.provider, provider_operation: about.providerOperationId }, 'sweep'))
+  const purge = startReplyPurge({ database, boss, runtime: systemRuntime, report: (error) => log.error({ error: errorOf(error) }, 'purge') })
+  log.info('ready')
+  process.send?.({ ready: true })
+  let draining = false
+  const end = (signal: string): void => {
+    if (draining) return
+    draining = true
+    log.info({ signal }, 'draining')
+    metricsServer?.close()
+    // What is cut off here is taken over by another worker: its lease lapses, or its job's heartbeat does (decision 9.3: within 10 s).
+    const finished = Promise.all([sweep.stop(), boss.stop(drainMs).then(() => purge.stop())])
+    void Promise.race([finished, systemRuntime.sleep(drainMs)]).then(() => database.end(1000)).finally(() => process.exit(0))
+  }
+  process.once('SIGTERM', () => end('SIGTERM'))
+  process.once('SIGINT', () => end('SIGINT'))
+  // Without its supervisor nobody would restart or stop this process.
+  process.once('disconnect', () => end('disconnect'))
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+})
