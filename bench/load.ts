@@ -11,6 +11,8 @@ export interface LoadOptions {
   total: number
   /** Requests begun a second, evenly spread; left out: as fast as they are answered. */
   rate?: number
+  /** Never sleeps while it waits for answers. */
+  awake?: boolean
 }
 
 export interface LoadResult {
@@ -26,7 +28,7 @@ const headEnd = Buffer.from('\r\n\r\n')
 /**
  * Sends requests over keep-alive connections, each connection one at a time. Throws on an answer that is no 2xx. Plain sockets, because the generator shares the machine with what it measures.
  */
-export async function load({ port, requests, connections, total, rate = Infinity }: LoadOptions): Promise<LoadResult> {
+export async function load({ port, requests, connections, total, rate = Infinity, awake = false }: LoadOptions): Promise<LoadResult> {
   const latencies = new Float64Array(total)
   let sent = 0
   let answered = 0
@@ -38,7 +40,8 @@ export async function load({ port, requests, connections, total, rate = Infinity
         const request = requests[sent % requests.length] as Buffer
         const due = started + sent / rate * 1000
         sent += 1
-        if (due > performance.now()) await wait(due - performance.now())
+        const early = due - performance.now()
+        if (early > 0) await wait(early)
         // Timed from when it was due: a server that falls behind must not shorten its own waiting times.
         const at = rate === Infinity ? performance.now() : due
         await exchange.send(request)
@@ -49,7 +52,15 @@ export async function load({ port, requests, connections, total, rate = Infinity
       exchange.end()
     }
   }
-  await Promise.all(Array.from({ length: connections }, work))
+  // A generator that sleeps between answers is woken by whoever answers, at the expense of what is measured.
+  let spinning = awake
+  const spin = (): void => {
+    if (spinning) setImmediate(spin)
+  }
+  spin()
+  await Promise.all(Array.from({ length: connections }, work)).finally(() => {
+    spinning = false
+  })
   const seconds = (performance.now() - started) / 1000
   latencies.sort()
   return { seconds, perSecond: total / seconds, p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) }

@@ -22,12 +22,6 @@ export interface PipelineCost {
 }
 
 const connections = 16
-/**
- * Every server gets the same requests at the same rate. As fast as each could, the generator would sleep between the
- * answers of a slow one and not of a fast one, and waking it is paid for by who answers.
- */
-const perSecond = 4000
-
 /** Measures servers in processes of their own, in turn, so that a noisy minute strikes all of them. */
 export async function measurePipeline(
   { runs = 7, requests = 20_000, warmUp = 20_000 }: { runs?: number, requests?: number, warmUp?: number } = {}, progress: (line: string) => void = () => undefined,
@@ -41,7 +35,7 @@ export async function measurePipeline(
     for (let run = 0; run < runs; run += 1) {
       for (const { kind, port, child } of servers) {
         const before = await usage(child)
-        await load({ port, requests: samples, connections, total: requests, rate: perSecond })
+        await load({ port, requests: samples, connections, total: requests, awake: true })
         costs[kind].push((await usage(child) - before) / requests)
       }
       progress(`run ${run + 1}: ${kinds.map((kind) => `${kind} ${costs[kind].at(-1)?.toFixed(1)}`).join(', ')} µs of CPU a request`)

@@ -17,10 +17,10 @@ const nouns = ['intents', 'refunds', 'transfers', 'agreements', 'disputes']
 const perResource = 11
 const sampleId = '0192f3c4-8b21-7d4f-8e63-2a7c9b51f101'
 
-interface Resource { area: string, noun: string, path: string, name: string, scope: (action: string) => string }
+interface Resource { noun: string, path: string, name: string }
 
 const resources: readonly Resource[] = areas.flatMap((area) => nouns.map((noun) => ({
-  area, noun, path: `/v1/${area}/${noun}`, name: pascal(area) + pascal(noun), scope: (action) => `${area}.${noun}.${action}`,
+  noun, path: `/v1/${area}/${noun}`, name: pascal(area) + pascal(noun),
 })))
 
 /** A document of 330 operations with the rules that real ones have: paths, parameters, bodies of 20 members, x- keys. */
@@ -63,8 +63,8 @@ export const sampleThing = {
 }
 
 function operationsOfResource(resource: Resource): { method: Method, path: string, operation: Operation }[] {
-  const { path, name, scope } = resource
-  const merchant = (action: string) => ({ kind: 'merchant', scope: [scope(action), `${resource.area}.all.${action}`] })
+  const { path, name } = resource
+  const merchant = (action: string) => ({ kind: 'merchant', scope: [`payments.payment_intent.${action}`, `payments.refund.${action}`] })
   const make = (method: Method, at: string, id: string, rest: Partial<Operation>): { method: Method, path: string, operation: Operation } => ({
     method, path: path + at,
     operation: { operationId: id, tags: [resource.noun], responses: { 200: thingResponse }, ...(at.includes('{') && { parameters: idsIn(at) }), ...rest },
@@ -82,15 +82,15 @@ function operationsOfResource(resource: Resource): { method: Method, path: strin
     make('patch', '/{id}', `update${name}`, { 'x-caller': merchant('create'), requestBody: body }),
     make('delete', '/{id}', `delete${name}`, { 'x-caller': merchant('create'), responses: { 204: { description: 'Gone.' } } }),
     make('post', '/{id}/approve', `approve${name}`, {
-      'x-caller': { kind: 'console', permission: scope('approve') }, 'x-step-up': true, 'x-transaction': 'two-step', requestBody: body,
+      'x-caller': { kind: 'console', permission: 'payments.refund.approve' }, 'x-step-up': true, 'x-transaction': 'two-step', requestBody: body,
     }),
     make('post', '/{id}/cancel', `cancel${name}`, {
-      'x-caller': { kind: 'tenant', permission: scope('cancel') }, 'x-idempotency': 'optional', parameters: [...idsIn('{id}'), idempotencyKey],
+      'x-caller': { kind: 'tenant', permission: 'payments.refund.read' }, 'x-idempotency': 'optional', parameters: [...idsIn('{id}'), idempotencyKey],
     }),
     make('get', '/{id}/lines/{lineId}', `get${name}Line`, { 'x-caller': { kind: 'credential' }, 'x-transaction': 'none' }),
     make('get', '/summary', `summarise${name}`, { 'x-caller': merchant('read'), 'x-transaction': 'read', 'x-module': 'reports', parameters: filterParameters }),
     make('post', '/import', `import${name}`, {
-      'x-caller': { kind: 'admin', permission: scope('import') }, 'x-environment': 'sandbox', 'x-max-body': 1_048_576, requestBody: body,
+      'x-caller': { kind: 'admin', permission: 'payments.tenant.write' }, 'x-environment': 'sandbox', 'x-max-body': 1_048_576, requestBody: body,
     }),
     make('post', '/callbacks/{provider}/{credentialId}', `receive${name}Callback`, {
       'x-caller': { kind: 'provider' }, 'x-body': 'raw', 'x-rate-limit': 'none', 'x-cors': 'open',

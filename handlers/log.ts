@@ -14,8 +14,11 @@ export function createLog(process: string, { LOG_LEVEL }: Pick<Configuration, 'L
 /** Names that a document marks `x-secret`, at any depth: nothing under them is ever logged (decision 5.6). */
 export function secretNames(bundle: unknown): ReadonlySet<string> {
   const names = new Set<string>()
+  const seen = new Set<object>()
   const walk = (node: unknown): void => {
-    if (node === null || typeof node !== 'object') return
+    // A resolved document may lead back to where it was.
+    if (node === null || typeof node !== 'object' || seen.has(node)) return
+    seen.add(node)
     for (const [key, value] of Object.entries(node)) {
       if (key === 'properties' && value !== null && typeof value === 'object') {
         for (const [name, schema] of Object.entries(value as Record<string, { 'x-secret'?: boolean } | null>)) {
@@ -55,20 +58,46 @@ export function requestLogger(log: Logger, names: ReadonlySet<string>): (observa
   }
 }
 
-/** Logs the cause of a 500 or 503. Statements and their values stay out of it: they may hold what is secret. */
+/** Logs the cause of a 500 or 503. Statements, their values, and what the request carried as a secret stay out of it. */
 export function reporter(log: Logger): (error: unknown, exchange: Exchange | undefined, requestId: string) => void {
   return (error, exchange, requestId) => {
-    const entry = { request_id: requestId, operation: exchange?.operation.id, error: errorOf(error) }
+    const entry = { request_id: requestId, operation: exchange?.operation.id, error: errorOf(error, exchange ? secretsOf(exchange) : []) }
     log.error(entry, 'failed')
   }
 }
 
-/** What is logged of an error: nothing of the values that were at work. */
-export function errorOf(error: unknown): object {
-  if (!(error instanceof Error)) return { message: String(error) }
-  const { name, message, stack } = error
+/** What is logged of an error: nothing of the values that were at work, nothing that looks like a credential, and none of `secrets`. */
+export function errorOf(error: unknown, secrets: readonly string[] = []): object {
+  const clean = (text: string | undefined) => text === undefined ? undefined : withoutSecrets(text, secrets)
+  if (!(error instanceof Error)) return { message: clean(String(error)) }
+  const { name } = error
+  const [message, stack] = [clean(error.message), clean(error.stack)]
   const { code, constraint_name, reason } = error as { code?: unknown, constraint_name?: unknown, reason?: unknown }
-  return { name, message, code, constraint_name, reason, stack, ...(error.cause !== undefined && { cause: errorOf(error.cause) }) }
+  return { name, message, code, constraint_name, reason, stack, ...(error.cause !== undefined && { cause: errorOf(error.cause, secrets) }) }
+}
+
+const credentialForms = [/sk_(?:test|live)_[0-9A-Za-z]+/g, /whsec_[\w-]+/g, /eyJ[\w-]+\.[\w-]+\.[\w-]*/g, /(?<=:\/\/)[^\s/@]+(?=@)/g]
+
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const known = secrets.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text)
+  return credentialForms.reduce((rest, form) => rest.replace(form, '[redacted]'), known)
+}
+
+/** Shorter values occur in any text by chance. */
+const shortestSecret = 4
+
+/** What the request carried under a name that the document marks `x-secret`, and its credentials. */
+function secretsOf({ operation, request, body, query }: Exchange): string[] {
+  const names = secretNames(operation.source)
+  const found = [request.headers.authorization?.split(' ').at(-1) ?? '']
+  const walk = (value: unknown, secret: boolean): void => {
+    if (typeof value === 'string' && secret) found.push(value)
+    if (value === null || typeof value !== 'object') return
+    for (const [name, member] of Object.entries(value)) walk(member, secret || names.has(name))
+  }
+  walk(body, false)
+  walk(query, false)
+  return found.filter((secret) => secret.length >= shortestSecret)
 }
 
 function keyPrefix({ caller }: Exchange): object {

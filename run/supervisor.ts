@@ -26,10 +26,10 @@ export interface SupervisedChild {
   readonly name: string
   /** Process id of the present one; undefined between two. */
   readonly pid: number | undefined
-  /** Resolves when it is ready for the first time. */
-  ready: Promise<void>
-  /** Drains it and starts it anew; also after it was given up. Resolves when it is ready. */
-  restart(): Promise<void>
+  /** Resolves true when it is ready, false when it is given up. */
+  readonly ready: Promise<boolean>
+  /** Drains it and starts it anew; also after it was given up. Resolves true when it is ready, false when it is given up. */
+  restart(): Promise<boolean>
   /** Drains it: SIGTERM, and SIGKILL after 10 s. */
   stop(): Promise<void>
   killNow(): void
@@ -45,7 +45,7 @@ export function supervise(plan: ChildPlan, { say, gaveUp }: SupervisionOptions):
   let child: ChildProcess | undefined
   let stopping = false
   let failedStarts: string[] = []
-  let ready = Promise.withResolvers<void>()
+  let ready = Promise.withResolvers<boolean>()
   let again: NodeJS.Timeout | undefined
 
   const start = (): void => {
@@ -66,7 +66,7 @@ export function supervise(plan: ChildPlan, { say, gaveUp }: SupervisionOptions):
       if (message.ready !== true) return
       isReady = true
       failedStarts = []
-      ready.resolve()
+      ready.resolve(true)
     })
     // 'close' comes after the last of what it said, 'exit' may not.
     started.once('close', (code, signal) => {
@@ -80,6 +80,7 @@ export function supervise(plan: ChildPlan, { say, gaveUp }: SupervisionOptions):
     if (!wasReady && said !== '') failedStarts.push(said)
     if (failedStarts.length >= failedStartsAtMost && new Set(failedStarts.slice(-failedStartsAtMost)).size === 1) {
       gaveUp(plan, said)
+      ready.resolve(false)
       return
     }
     const reason = said === '' ? '' : `: ${said.split('\n').slice(0, 6).join('\n    ')}`
@@ -109,7 +110,7 @@ export function supervise(plan: ChildPlan, { say, gaveUp }: SupervisionOptions):
       failedStarts = []
       ready = Promise.withResolvers()
       start()
-      await ready.promise
+      return ready.promise
     },
     stop: end,
     killNow: () => {

@@ -15,7 +15,8 @@ import { sealingKeys } from '../../domain/sealing.ts'
 import type { AnyHandler } from '../../handlers/http/handler.ts'
 import { paymentsService } from '../../handlers/payments/index.ts'
 import { credentialIdentity } from '../../handlers/payments/providerProof.ts'
-import { createLog } from '../../handlers/log.ts'
+import { createLog, requestLogger, secretNames } from '../../handlers/log.ts'
+import bundle from '../../generated/payments.json' with { type: 'json' }
 import type { Service } from '../../handlers/service.ts'
 import { creationSettings } from '../../jobs/creationSettings.ts'
 import type { CreationSettings } from '../../jobs/chargeCreation.ts'
@@ -88,7 +89,7 @@ export async function startPayments(options: BenchOptions = {}): Promise<Payment
   const logged: string[] = []
   const log = createLog('payments', { LOG_LEVEL: 'debug' }, { write: (line: string) => logged.push(line) } as pino.DestinationStream)
   const service = await paymentsService({
-    configuration, database: options.database ?? database, runtime, log, observe: () => undefined, isDraining: () => false,
+    configuration, database: options.database ?? database, runtime, log, observe: requestLogger(log, secretNames(bundle)), isDraining: () => false,
     ...(options.overrides && { overrides: options.overrides }),
   })
   const server = createServer(service.express)

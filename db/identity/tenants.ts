@@ -23,12 +23,11 @@ export async function findPlatformTenant(sql: Sql): Promise<{ id: string } | und
   return row
 }
 
-/** Writes a tenant, or brings the one with this id to this state. */
-export async function putTenant(sql: Sql, tenant: TenantRow, now: Date): Promise<void> {
+/** Adds a tenant; one with this id is left as it is. */
+export async function addTenant(sql: Sql, tenant: TenantRow, now: Date): Promise<void> {
   await sql`
     insert into identity.tenants (id, name, status, platform, display_name, logo_url, accent_hex, modules, created_at)
     values (${tenant.id}, ${tenant.name}, ${tenant.status}, ${tenant.platform}, ${tenant.display_name}, ${tenant.logo_url},
       ${tenant.accent_hex}, ${tenant.modules}, ${now})
-    on conflict (id) do update set name = excluded.name, status = excluded.status, platform = excluded.platform,
-      display_name = excluded.display_name, logo_url = excluded.logo_url, accent_hex = excluded.accent_hex, modules = excluded.modules`
+    on conflict (id) do nothing`
 }

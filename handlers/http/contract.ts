@@ -2,6 +2,9 @@ import { OpenAPIBackend } from 'openapi-backend'
 import type { Document, Operation as DocumentOperation } from 'openapi-backend'
 import type { Guard } from './exchange.ts'
 import type { CallerRule, Operation, Parameter, Schema, TransactionMode } from './operation.ts'
+import { missingGuards, orderProblems } from './guardOrder.ts'
+import { ruleProblems } from './ruleProblems.ts'
+import { shapeProblems } from './shapeProblems.ts'
 import { validatorOptions } from './validator.ts'
 
 /** Rules that the pipeline itself enforces, beside those of the guards. */
@@ -23,24 +26,34 @@ export async function compileContract(document: string, bundle: unknown, guards:
   const root = rootOf(bundle)
   const api = new OpenAPIBackend({ definition: forServer(bundle) as Document, apiRoot: root === '' ? '/' : root, ...validatorOptions })
   await api.init()
-  api.validator.preCompileRequestValidators()
-  const problems: string[] = []
+  const problems: string[] = orderProblems(guards)
   const enforced = new Set([...pipelineRules, ...guards.flatMap((guard) => guard.enforces)])
   const operations = api.router.getOperations().map((source) => compileOperation(document, root, source, problems))
   const seen = new Set<string>()
   for (const operation of operations) {
     if (seen.has(operation.id)) problems.push(`${operation.id}: stands twice in the document`)
     seen.add(operation.id)
+    const missing = missingGuards(operation, guards)
     for (const rule of operation.rules.keys()) {
-      if (!enforced.has(rule)) problems.push(`${operation.id}: nothing enforces ${rule}`)
+      if (!enforced.has(rule) && !missing.some((guard) => guard.rule === rule)) problems.push(`${operation.id}: nothing enforces ${rule}`)
     }
-    for (const parameter of operation.parameters) {
-      if (parameter.in === 'cookie') problems.push(`${operation.id}: a cookie parameter is not supported`)
-    }
+    problems.push(...missing.map(({ name, rule }) => `${operation.id}: nothing enforces ${rule}: the service has no guard ${name}`))
+    problems.push(...ruleProblems(operation), ...shapeProblems(operation), ...compileProblems(api, operation))
   }
   problems.push(...ambiguousPaths([...new Set(operations.map((operation) => operation.path))]))
   if (problems.length > 0) throw new Error(`The ${document} document cannot be served:\n  ${problems.join('\n  ')}`)
   return { document, api, operations }
+}
+
+/** Compiles the request schemas now, so that one that cannot be compiled stops the start and not the first request. */
+function compileProblems({ validator }: OpenAPIBackend, { id, source }: Operation): string[] {
+  if (!source.operationId) return []
+  try {
+    validator.requestValidators[id] = validator.buildRequestValidatorsForOperation(source)
+    return []
+  } catch (error) {
+    return [`${id}: a schema of its request does not compile: ${(error as Error).message}`]
+  }
 }
 
 /** The path that all paths of the document stand below: that of its first server. */
@@ -64,7 +77,6 @@ function compileOperation(document: string, root: string, source: DocumentOperat
   if (!source.operationId) problems.push(`${id}: has no operationId`)
   const rules = new Map(Object.entries(source).filter(([key]) => key.startsWith('x-')))
   const caller = rules.get('x-caller') as CallerRule | undefined
-  if (!caller?.kind) problems.push(`${id}: declares no caller`)
   const requestBody = source.requestBody as { required?: boolean, content?: Record<string, { schema?: Schema }> } | undefined
   const consumes = Object.keys(requestBody?.content ?? {})
   const bodyRule = rules.get('x-body') as 'ignored' | 'raw' | undefined

@@ -60,12 +60,19 @@ interface Route {
 export async function buildPipeline<App>(options: PipelineOptions<App>): Promise<{ express: Express, contract: Contract }> {
   const contract = await compileContract(options.document, options.bundle, options.guards)
   assertHandlers(contract, options.handlers)
+  assertIdempotency(contract, options)
   const routes = contract.operations.map((operation): Route => ({
     operation,
     steps: compileSteps(operation, contract, options.guards),
     handler: options.handlers[operation.id] as AnyHandler,
   }))
   return { express: buildExpress(contract, routes, options), contract }
+}
+
+/** An operation in one transaction keeps its idempotency key through the pipeline, which needs somewhere to keep it. */
+function assertIdempotency<App>({ document, operations }: Contract, { idempotency }: PipelineOptions<App>): void {
+  const kept = idempotency ? [] : operations.filter(({ rules }) => rules.has('x-idempotency')).map(({ id }) => id)
+  if (kept.length > 0) throw new Error(`The ${document} service cannot start:\n  ${kept.map((id) => `${id}: the service keeps no idempotency keys, so nothing enforces x-idempotency`).join('\n  ')}`)
 }
 
 function compileSteps(operation: Operation, { api }: Contract, guards: readonly Guard[]): Step[] {
@@ -198,7 +205,11 @@ function contextOf<App>(exchange: Exchange, { app, runtime }: PipelineOptions<Ap
 }
 
 function asApiError<App>(thrown: unknown, exchange: Exchange | undefined, requestId: string, options: PipelineOptions<App>): ApiError {
-  if (thrown instanceof ApiError) return withDefaults(thrown)
+  if (thrown instanceof ApiError) {
+    // What a failure was caused by is told nowhere else.
+    if (thrown.cause !== undefined) options.report(thrown, exchange, requestId)
+    return withDefaults(thrown)
+  }
   if (thrown instanceof DatabaseUnavailable) {
     options.report(thrown, exchange, requestId)
     return new ApiError('unavailable', { headers: { 'Retry-After': '1' } })

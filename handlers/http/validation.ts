@@ -3,13 +3,15 @@ import type { ErrorObject } from 'ajv'
 import { ApiError } from '../../domain/apiError.ts'
 import type { ErrorCode } from '../../domain/apiError.ts'
 import type { Exchange, Guard, Step } from './exchange.ts'
-import type { Operation, Schema } from './operation.ts'
+import type { Operation, Parameter, Schema } from './operation.ts'
 import { readBody } from './requestBody.ts'
 import { reasonOf } from './validator.ts'
 
 /** Most entries of `fields`; a hostile body could yield a hundred thousand (decision 5.7). */
 const maxFields = 20
 const wholeNumber = /^-?\d{1,15}$/
+/** Most entries that pages may reach: beyond it a list would be counted through from its start (decision 1.5). */
+const maxOffset = 1_000_000
 const idempotencyKeyForm = /^[\x21-\x7e]{1,255}$/
 
 /** The guard that reads the body and checks everything the request carries against the document. */
@@ -25,13 +27,15 @@ function validateStep(operation: Operation, api: OpenAPIBackend): Step {
   const ignored = new Set((operation.rules.get('x-ignored-query') as string[] | undefined) ?? [])
   const integers = operation.parameters.filter(({ in: place, schema }) => place === 'query' && schema?.type === 'integer').map(({ name }) => name)
   const takesKey = operation.rules.has('x-idempotency')
+  const isPaged = ['page', 'limit'].every((name) => integers.includes(name))
   const { source } = operation
   return async (exchange) => {
     const { request } = exchange
     assertAcceptable(operation, exchange)
     if (operation.body !== 'none') await readBody(exchange)
     if (takesKey) exchange.idempotencyKey = idempotencyKey(exchange)
-    const query: Record<string, string | string[]> = {}
+    // Without a prototype, so that a parameter named __proto__ is one like any other.
+    const query = Object.create(null) as Record<string, string | string[]>
     for (const [name, value] of Object.entries(request.query as Record<string, string | string[]>)) {
       if (!ignored.has(name)) query[name] = value
     }
@@ -43,6 +47,10 @@ function validateStep(operation: Operation, api: OpenAPIBackend): Step {
     if (badInteger) throw new ApiError('validation_failed', { fields: { [badInteger]: 'must be a whole number' } })
     exchange.query = (result.coerced?.query ?? query) as Record<string, unknown>
     exchange.params = (result.coerced?.params ?? request.params) as Record<string, unknown>
+    if (isPaged && Number(exchange.query.page) * Number(exchange.query.limit) > maxOffset) {
+      throw new ApiError('validation_failed', { fields: { page: `times limit must be at most ${maxOffset}` } })
+    }
+    if (!isStorable(exchange.params)) throw new ApiError('not_found')
     assertStorable(exchange.query, [])
     if (operation.body === 'parsed') assertStorable(exchange.body, [])
   }
@@ -63,17 +71,25 @@ function idempotencyKey(exchange: Exchange): string | undefined {
   return key
 }
 
+function isStorable(params: Record<string, unknown>): boolean {
+  return Object.values(params).every((value) => typeof value !== 'string' || isStorableText(value))
+}
+
 /** PostgreSQL stores no U+0000 and UTF-8 has no lone surrogates: such text would fail or change on its way. */
+function isStorableText(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
+}
+
 function assertStorable(value: unknown, path: (string | number)[]): void {
   if (typeof value === 'string') {
-    if (value.includes('\0') || !value.isWellFormed()) {
+    if (!isStorableText(value)) {
       throw new ApiError('validation_failed', { fields: { [path.join('.') || 'body']: 'must be text without U+0000 and lone surrogates' } })
     }
   } else if (Array.isArray(value)) {
     value.forEach((entry, index) => assertStorable(entry, [...path, index]))
   } else if (value !== null && typeof value === 'object') {
     for (const [key, entry] of Object.entries(value)) {
-      if (key.includes('\0') || !key.isWellFormed()) assertStorable(key, path)
+      if (!isStorableText(key)) assertStorable(key, path)
       assertStorable(entry, [...path, key])
     }
   }
@@ -82,18 +98,19 @@ function assertStorable(value: unknown, path: (string | number)[]): void {
 /** Turns what the validator found into the declared error: a malformed id is not told from an unknown one. */
 export function refusal(operation: Operation, errors: readonly ErrorObject[]): ApiError {
   if (errors.some(({ instancePath }) => instancePath.startsWith('/path'))) return new ApiError('not_found')
-  const fields: Record<string, string> = {}
+  // A map, because a hostile member may be called like one that every object has.
+  const fields = new Map<string, string>()
   const codes = new Set<string>()
   for (const error of errors) {
     const path = pathOf(error)
     const place = path.shift()
-    if (place === 'requestBody') codes.add(codeAt(operation.bodySchema, path, error.keyword))
-    else codes.add('validation_failed')
-    const name = place === 'header' ? headerName(operation, path[0]) : path.join('.')
-    if (Object.keys(fields).length < maxFields) fields[name || 'body'] ??= reasonOf(error)
+    const parameter = place === 'requestBody' ? undefined : parameterOf(operation, place, path[0])
+    codes.add(place === 'requestBody' ? codeAt(operation.bodySchema, path, error.keyword) : codeAt(parameter?.schema, path.slice(1), error.keyword))
+    const name = (parameter ? [parameter.name, ...path.slice(1)] : path).join('.') || 'body'
+    if (fields.size < maxFields && !fields.has(name)) fields.set(name, reasonOf(error))
   }
   const [only] = codes
-  return new ApiError(codes.size === 1 ? only as ErrorCode : 'validation_failed', { fields })
+  return new ApiError(codes.size === 1 ? only as ErrorCode : 'validation_failed', { fields: Object.fromEntries(fields) })
 }
 
 function pathOf(error: ErrorObject): string[] {
@@ -104,8 +121,10 @@ function pathOf(error: ErrorObject): string[] {
   return path
 }
 
-function headerName(operation: Operation, name = ''): string {
-  return operation.parameters.find((parameter) => parameter.in === 'header' && parameter.name.toLowerCase() === name.toLowerCase())?.name ?? name
+/** The declared parameter; header names are known to the validator in lower case. */
+function parameterOf(operation: Operation, place = '', name = ''): Parameter | undefined {
+  const same = place === 'header' ? (other: string) => other.toLowerCase() === name.toLowerCase() : (other: string) => other === name
+  return operation.parameters.find((parameter) => parameter.in === place && same(parameter.name))
 }
 
 /** The nearest `x-error` along the field's path; a map names codes by the keyword that failed. */
@@ -119,10 +138,21 @@ function codeAt(schema: Schema | undefined, path: readonly string[], keyword: st
   }
   take()
   for (const part of path) {
-    at = at?.properties?.[part] ?? (/^\d+$/.test(part) ? at?.items : undefined) ??
-      (typeof at?.additionalProperties === 'object' ? at.additionalProperties : undefined)
+    at = memberOf(at, part)
     if (!at) break
     take()
   }
   return code
+}
+
+/** The schema of a member or entry; where there are alternatives, of the first that has it. */
+function memberOf(schema: Schema | undefined, part: string): Schema | undefined {
+  if (!schema) return undefined
+  if (schema.properties && Object.hasOwn(schema.properties, part)) return schema.properties[part]
+  if (schema.items && /^\d+$/.test(part)) return schema.items
+  for (const alternative of (schema.oneOf as Schema[] | undefined) ?? []) {
+    const found = memberOf(alternative, part)
+    if (found) return found
+  }
+  return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined
 }

@@ -35,6 +35,11 @@ function ajvFor(context: string): Ajv {
   return ajv
 }
 
+/** Whether anything checks the format: Ajv passes over one that it does not know. */
+export function isKnownFormat(name: string): boolean {
+  return ajvFor('requestBodyValidator').formats[name] !== undefined
+}
+
 function addKeywords(ajv: Ajv, isParams: boolean): void {
   if (isParams) {
     ajv.addKeyword({

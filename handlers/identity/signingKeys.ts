@@ -61,7 +61,7 @@ export function signingKeys(sealing: SealingKeys, runtime: Runtime): SigningKeys
   const open = ({ id, private_key }: SigningKeyRow): KeyObject => {
     const known = opened.get(id)
     if (known) return known
-    const key = createPrivateKey({ key: sealing.open(private_key, sealedAs(id)), format: 'der', type: 'pkcs8' })
+    const key = createPrivateKey({ key: sealing.open(private_key, signingKeyIdentity(id)), format: 'der', type: 'pkcs8' })
     opened.clear()
     opened.set(id, key)
     return key
@@ -96,11 +96,12 @@ async function newSigningKey(sealing: SealingKeys, runtime: Runtime): Promise<Om
   return {
     id,
     public_jwk: { kty, crv, x, y, kid: id, use: 'sig', alg: 'ES256' },
-    private_key: sealing.seal(plain, sealedAs(id), runtime.randomBytes(sealingNonceBytes)),
+    private_key: sealing.seal(plain, signingKeyIdentity(id), runtime.randomBytes(sealingNonceBytes)),
   }
 }
 
-function sealedAs(id: string): string {
+/** What a sealed private key is bound to. */
+export function signingKeyIdentity(id: string): string {
   return `signing_keys:private_key:${id}`
 }
 

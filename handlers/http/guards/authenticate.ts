@@ -25,6 +25,7 @@ export interface Verifiers {
 
 const withToken: readonly CallerKind[] = ['merchant', 'console', 'tenant', 'admin', 'user', 'credential', 'seller', 'service', 'bff', 'shopper']
 const withKey: readonly CallerKind[] = ['merchant', 'credential']
+const byHost: readonly CallerKind[] = ['bff', 'shopper']
 
 /**
  * `x-caller`, first half: who is it. Refusals in the order of decision 5.2: no credential that could be one 401, the
@@ -79,7 +80,7 @@ async function callerOf(credential: string, exchange: Exchange, verifiers: Verif
   const keyEnvironment = apiKeyEnvironment(credential)
   if (keyEnvironment === null) {
     if (credential.split('.').length !== 3 || !verifiers.tokens) throw new ApiError('unauthenticated')
-    return verifiers.tokens.verify(credential)
+    return verifiers.tokens.verify(credential, byHost.includes(exchange.operation.caller.kind) ? verifiers.bffSubjects : [])
   }
   if (verifiers.environment !== null && keyEnvironment !== verifiers.environment) throw new ApiError('env_mismatch')
   if (!verifiers.apiKey || !isWellFormedApiKey(credential)) throw new ApiError('unauthenticated')

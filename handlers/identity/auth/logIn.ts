@@ -21,7 +21,7 @@ const purgedAtOnce = 20
 
 // Every refusal does the same work in the same order: the try, the look-up, one hash, one audit row.
 export const logIn: Handler<'logIn'> = async (context) => {
-  const { app, body, db, fail, now, reply } = context
+  const { app, body, db, now, reply } = context
   const email = body.email.toLowerCase()
   const account = createHash('sha256').update(email).digest()
   await takeTry(context, account)
@@ -33,12 +33,13 @@ export const logIn: Handler<'logIn'> = async (context) => {
   const key = await app.signingKeys.present(db.query)
   const session = await db.tx((sql) => openSession(sql, context, user.id, environment, 'pwd'))
   return session ? reply(200, await logInTokens(app, key, session, now)) : refuse(context, user, account)
+}
 
-  async function refuse({ db }: Context, known: LogInUserRow | undefined, digest: Buffer): Promise<never> {
-    const target = known ? `user:${known.id}` : `account:${digest.toString('hex')}`
-    await db.query((sql) => writeFailure(sql, context, known?.tenant_id ?? null, target))
-    return fail('unauthenticated', { message: 'The e-mail address or the password is wrong.' })
-  }
+/** The one answer to a log-in that failed, whatever the reason. */
+async function refuse(context: Context, user: LogInUserRow | undefined, account: Buffer): Promise<never> {
+  const target = user ? `user:${user.id}` : `account:${account.toString('hex')}`
+  await context.db.query((sql) => writeFailure(sql, context, user?.tenant_id ?? null, target))
+  return context.fail('unauthenticated', { message: 'The e-mail address or the password is wrong.' })
 }
 
 /** Counts the try before anything is known of the account. 429 when it has none left. */

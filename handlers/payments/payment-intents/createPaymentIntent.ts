@@ -18,7 +18,7 @@ import type { EarlierRequest, IdempotentRequestScope } from '../../../jobs/idemp
 import { writeIntentEvent } from '../../../jobs/paymentEvents.ts'
 import type { ChargeRequest } from '../../../providers/paymentProvider.ts'
 import { providerName } from '../../../providers/paymentProviders.ts'
-import { soleMerchant } from '../soleMerchant.ts'
+import { soleMerchant } from '../addressedMerchant.ts'
 import type { Fail, StoredReply } from '../../http/handler.ts'
 import type { Handler } from '../handler.ts'
 import { assertChannels, readDraft } from './paymentIntentDraft.ts'

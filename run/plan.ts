@@ -1,0 +1,108 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { settings } from '../domain/configuration.ts'
+import type { ProcessName } from '../domain/configuration.ts'
+import type { Databases } from './databases.ts'
+import type { ClaimedPorts, PortName } from './ports.ts'
+import type { DevelopmentSecrets } from './secrets.ts'
+import type { ChildPlan } from './supervisor.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export interface Addresses {
+  payments: string
+  storefront: string
+  identity: string
+  simulator: string
+}
+
+export interface RunParts {
+  environment: Environment
+  ports: ClaimedPorts
+  addresses: Addresses
+  databases: Pick<Databases, 'main' | 'identity'>
+  secrets: DevelopmentSecrets
+  identityClient: { id: string, secret: string }
+  /** Folder of what a run keeps. */
+  directory: string
+}
+
+const entries: Record<ProcessName, { file: string, arguments: readonly string[] }> = {
+  payments: { file: 'handlers/server.ts', arguments: ['payments'] },
+  storefront: { file: 'handlers/server.ts', arguments: ['storefront'] },
+  identity: { file: 'handlers/server.ts', arguments: ['identity'] },
+  simulator: { file: 'providers/simulator/server.ts', arguments: [] },
+  worker: { file: 'jobs/main.ts', arguments: [] },
+}
+
+const copiesAtMost = 16
+
+/** Where each service is to be reached, as seen from this machine. */
+export function addressesOn(ports: ClaimedPorts): Addresses {
+  const at = (name: PortName): string => `http://localhost:${ports.portOf(name)}`
+  return { payments: at('payments'), storefront: at('storefront'), identity: at('identity'), simulator: at('simulator') }
+}
+
+/** Copies of each process by PAYMENTS_COPIES and so on; default 1. Throws on a number that cannot be, or where copies cannot share a port. */
+export function copiesOf(environment: Environment, platform: string): Record<Exclude<ProcessName, 'simulator'>, number> {
+  const read = (name: Exclude<ProcessName, 'simulator'>): number => {
+    const variable = `${name.toUpperCase()}_COPIES`
+    const text = environment[variable] || '1'
+    const copies = Number(text)
+    if (!Number.isInteger(copies) || copies < 1 || copies > copiesAtMost) throw new Error(`${variable} must be a whole number from 1 to ${copiesAtMost}`)
+    if (copies > 1 && name !== 'worker' && platform !== 'linux') {
+      throw new Error(`${variable}=${copies}: several copies on one port need Linux; put a proxy before copies on ports of their own, or run one`)
+    }
+    return copies
+  }
+  return { payments: read('payments'), storefront: read('storefront'), identity: read('identity'), worker: read('worker') }
+}
+
+/** The plans of every copy of a process. */
+export function plansOf(name: ProcessName, copies: number, parts: RunParts): ChildPlan[] {
+  const { file, arguments: given } = entries[name]
+  return Array.from({ length: copies }, (_, at) => ({
+    name: at === 0 ? name : `${name} ${at + 1}`,
+    entry: fileURLToPath(new URL(`../${file}`, import.meta.url)),
+    arguments: given,
+    environment: environmentOf(name, at, copies, parts),
+    logFile: join(parts.directory, 'log', at === 0 ? `${name}.log` : `${name}-${at + 1}.log`),
+  }))
+}
+
+/** What a process is told: everything given from outside, then the run's own; no secret that it has no use for. */
+function environmentOf(name: ProcessName, copy: number, copies: number, parts: RunParts): Environment {
+  const { environment, ports, addresses, databases, secrets, identityClient, directory } = parts
+  const all: Record<string, string | undefined> = {
+    ...environment,
+    // Compiled code is kept between starts: that takes a third off each.
+    NODE_COMPILE_CACHE: join(directory, 'compiled'),
+    BAYAR_ENV: 'sandbox',
+    SHARE_PORT: copies > 1 ? 'on' : 'off',
+    PAYMENTS_PORT: String(ports.portOf('payments')),
+    STOREFRONT_PORT: String(ports.portOf('storefront')),
+    IDENTITY_PORT: String(ports.portOf('identity')),
+    SIMULATOR_PORT: String(ports.portOf('simulator')),
+    // Copies share a port for requests, not for figures: the first one serves its own.
+    METRICS_PORT: name === 'simulator' || copy > 0 ? '0' : String(ports.portOf(`${name} metrics`)),
+    PAYMENTS_URL: addresses.payments,
+    IDENTITY_URL: addresses.identity,
+    TOKEN_ISSUER: addresses.identity,
+    TOKEN_JWKS_URL: `${addresses.identity}/v1/.well-known/jwks.json`,
+    DATABASE_URL: databases.main,
+    IDENTITY_DATABASE_URL: databases.identity,
+    SEALING_KEYS: secrets.sealing_keys,
+    IDENTITY_CLIENT_ID: identityClient.id,
+    IDENTITY_CLIENT_SECRET: identityClient.secret,
+    SIMULATOR_URL: addresses.simulator,
+    SIMULATOR_API_KEY: secrets.simulator.api_key,
+    SIMULATOR_CREDENTIAL_ID: secrets.simulator.credential_id,
+    SIMULATOR_CALLBACK_SECRET: secrets.simulator.callback_secret,
+    SIMULATOR_CALLBACK_URL: `${addresses.payments}/v1/inbound/psp/simulator/${secrets.simulator.credential_id}`,
+    SIMULATOR_JOURNAL: join(directory, 'simulator.journal'),
+  }
+  for (const [variable, { secret, requiredBy }] of Object.entries(settings)) {
+    if (secret && !requiredBy.includes(name)) delete all[variable]
+  }
+  return all
+}
