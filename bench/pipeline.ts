@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { formatApiKey } from '../domain/apiKeys.ts'
-import { load, requestBytes } from './load.ts'
+import { loadInRounds, requestBytes } from './load.ts'
 import { sampleRequests } from './syntheticDocument.ts'
 
 const kinds = ['http', 'express', 'pipeline', 'pipeline-checked'] as const
@@ -21,21 +21,21 @@ export interface PipelineCost {
   operations: number
 }
 
-const connections = 16
+const connections = 64
 /** Measures servers in processes of their own, in turn, so that a noisy minute strikes all of them. */
 export async function measurePipeline(
-  { runs = 7, requests = 20_000, warmUp = 20_000 }: { runs?: number, requests?: number, warmUp?: number } = {}, progress: (line: string) => void = () => undefined,
+  { runs = 7, requests = 20_000, warmUp = 50_000 }: { runs?: number, requests?: number, warmUp?: number } = {}, progress: (line: string) => void = () => undefined,
 ): Promise<PipelineCost> {
   const apiKey = formatApiKey('sandbox', randomBytes(32))
   const samples = sampleRequests(apiKey).map(({ method, path, headers, body }) => requestBytes(method, path, headers, body))
   const servers = await Promise.all(kinds.map(async (kind) => ({ kind, ...await start(kind, apiKey) })))
   const costs = Object.fromEntries(kinds.map((kind) => [kind, [] as number[]])) as Record<ServerKind, number[]>
   try {
-    for (const { port } of servers) await load({ port, requests: samples, connections, total: warmUp })
+    for (const { port } of servers) await loadInRounds({ port, requests: samples, connections, total: warmUp })
     for (let run = 0; run < runs; run += 1) {
       for (const { kind, port, child } of servers) {
         const before = await usage(child)
-        await load({ port, requests: samples, connections, total: requests, awake: true })
+        await loadInRounds({ port, requests: samples, connections, total: requests })
         costs[kind].push((await usage(child) - before) / requests)
       }
       progress(`run ${run + 1}: ${kinds.map((kind) => `${kind} ${costs[kind].at(-1)?.toFixed(1)}`).join(', ')} µs of CPU a request`)

@@ -33,6 +33,15 @@ export async function dumpSchema(sql: Sql, schemas: string[]): Promise<string> {
   return `${blocks.join('\n\n')}\n`
 }
 
+/** The schemas that the migrations made, by name: not the server's, nor the journal of migrations. */
+export async function listOwnSchemas(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select nspname as name from pg_namespace
+    where nspname not like 'pg\\_%' and nspname not in ('information_schema', 'public', 'migrations')
+    order by nspname collate "C"`
+  return rows.map(({ name }) => name)
+}
+
 const indented = (text: string): string => text.split('\n').map((line) => `  ${line}`).join('\n')
 
 // Not-null constraints have rows of their own from server 18 on; the columns say it on every version.

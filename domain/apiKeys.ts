@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { base62 } from './base62.ts'
 
 export type Environment = 'sandbox' | 'production'
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const secretLength = 43
 const checksumLength = 6
 const form = /^sk_(test|live)_([0-9A-Za-z]{49})$/
@@ -29,7 +29,7 @@ export function isWellFormedApiKey(key: string): boolean {
 
 /** What is stored of a key. 256 random bits need no slow hash. */
 export function digestOfApiKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+  return hash('sha256', key, 'buffer')
 }
 
 /** The part of a key that listings and logs show: its first 12 characters. */
@@ -39,10 +39,4 @@ export function prefixOfApiKey(key: string): string {
 
 function checksum(text: string): string {
   return base62(BigInt(crc32(text)), checksumLength)
-}
-
-function base62(value: bigint, length: number): string {
-  let text = ''
-  for (let rest = value; text.length < length; rest /= 62n) text = alphabet[Number(rest % 62n)] + text
-  return text
 }

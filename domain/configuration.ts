@@ -63,7 +63,7 @@ function list(fallback: string, describe: string): Setting<readonly string[]> {
 
 /** Every setting of every process, from the environment and nowhere else. */
 export const settings = {
-  BAYAR_ENV: choice(['sandbox', 'production'], 'sandbox', 'Environment of this deployment and its database (decision 2).'),
+  BAYAR_ENV: choice(['sandbox', 'production'], 'sandbox', 'Environment of this deployment and its database.'),
   BAYAR_CHECK_RESPONSES: choice(['on', 'off', 'auto'], 'auto', 'Check every answer against the document; `auto` is on outside production.'),
   BAYAR_EGRESS_ADDRESSES: list('', 'Addresses that outgoing webhooks come from, for getMetadata; commas between.'),
   HOST: text('127.0.0.1', 'Address to listen on; 0.0.0.0 for all.'),
@@ -75,7 +75,7 @@ export const settings = {
   METRICS_PORT: whole(0, 65535, 0, 'Port of this process\'s `/metrics`, on 127.0.0.1; 0 serves none.'),
   PAYMENTS_URL: url('http://localhost:4000', 'Public address of the payments service: hosted pages, callbacks.'),
   IDENTITY_URL: url('http://localhost:4002', 'Address of the identity service, as services call it.'),
-  TOKEN_ISSUER: url('http://localhost:4002', '`iss` of access tokens.'),
+  TOKEN_ISSUER: url('http://localhost:4002/v1', '`iss` of access tokens; its metadata is at this address plus `/.well-known/openid-configuration`.'),
   TOKEN_JWKS_URL: url('http://localhost:4002/v1/.well-known/jwks.json', 'Where the issuer\'s keys are; another issuer is possible.'),
   DATABASE_URL: database('Database of payments and storefront.', ['payments', 'storefront', 'worker']),
   IDENTITY_DATABASE_URL: database('Database of identity.', ['identity']),

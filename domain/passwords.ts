@@ -34,7 +34,9 @@ const hashLength = 32
 const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/
 
 /** Passwords by scrypt (RFC 7914). Hashes are PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`, base64 unpadded. */
-export function passwords({ randomBytes }: Pick<Runtime, 'randomBytes'>, { atOnce = 2, waiting = 16 }: PasswordLimits = {}): Passwords {
+export function passwords(
+  { randomBytes }: Pick<Runtime, 'randomBytes'>, { atOnce = 2, waiting = 16 }: PasswordLimits = {},
+): Passwords {
   const enter = gate(atOnce, waiting)
   const nobody = write(present, randomBytes(saltLength), randomBytes(hashLength))
   return {
@@ -56,7 +58,9 @@ function gate(atOnce: number, waiting: number): <T>(work: () => Promise<T>) => P
   return async (work) => {
     if (busy >= atOnce) {
       if (line.length >= waiting) {
-        throw new ApiError('unavailable', { message: 'Too many log-ins at the moment.', headers: { 'Retry-After': '1' } })
+        throw new ApiError('unavailable', {
+          message: 'Too many log-ins at the moment.', headers: { 'Retry-After': '1' },
+        })
       }
       // The place is handed over by the one that leaves, so `busy` stays as it is.
       await new Promise<void>((resolve) => line.push(resolve))
@@ -76,7 +80,8 @@ function derive(password: string, salt: Buffer, { ln, r, p }: Parameters): Promi
   // Keyboards write one accented letter in several ways (NIST SP 800-63B, 3.1.1.2).
   const text = password.normalize('NFKC')
   return new Promise((resolve, reject) => {
-    scrypt(text, salt, hashLength, { N, r, p, maxmem: 128 * N * r + 128 * r * p + 1_048_576 }, (error, key) => error ? reject(error) : resolve(key))
+    const maxmem = 128 * N * r + 128 * r * p + 1_048_576
+    scrypt(text, salt, hashLength, { N, r, p, maxmem }, (error, key) => error ? reject(error) : resolve(key))
   })
 }
 

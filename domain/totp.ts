@@ -12,7 +12,7 @@ export function newTotpSeed({ randomBytes }: Pick<Runtime, 'randomBytes'>): Buff
   return randomBytes(seedLength)
 }
 
-/** The step (RFC 6238) of the code; null when the code is of none near `now`. Whether it was used is for the caller to judge. */
+/** The step (RFC 6238) of the code; null when it is of none near `now`. The caller judges whether it was used. */
 export function totpStep(seed: Buffer, code: string, now: Date): number | null {
   const timestamp = now.getTime()
   const delta = authenticator(seed).validate({ token: code, timestamp, window })

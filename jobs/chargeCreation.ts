@@ -2,11 +2,12 @@ import { endPaymentAttempt, fillPaymentAttempt } from '../db/payments/paymentAtt
 import { endPaymentIntent, lockPaymentIntent, revealPaymentIntent } from '../db/payments/paymentIntents.ts'
 import type { PaymentIntentRow } from '../db/payments/paymentIntents.ts'
 import {
-  findProviderOperation, finishProviderOperation, releaseProviderOperation, takeOverProviderOperation,
+  findProviderOperation, finishProviderOperation, leaseSeconds, releaseProviderOperation, takeOverProviderOperation,
 } from '../db/payments/providerOperations.ts'
 import type { ProviderOperationRow } from '../db/payments/providerOperations.ts'
 import { newId } from '../db/ids.ts'
-import type { Database, Sql } from '../db/sql.ts'
+import { isDatabaseUnavailable } from '../db/sql.ts'
+import type { Database, DatabaseUnavailable, Sql } from '../db/sql.ts'
 import { ApiError } from '../domain/apiError.ts'
 import { paymentIntentView } from '../domain/paymentIntentView.ts'
 import type { Charge, ChargeRequest, Decline, PaymentProvider } from '../providers/paymentProvider.ts'
@@ -30,6 +31,9 @@ export type CreationOutcome = StoredAnswer | 'unknown'
 const retrySeconds = [30, 120, 600, 3600] as const
 const lookEveryMs = 100
 const looksAtMost = 90
+/** Looks take time of their own; what a client waits is bounded all the same. */
+const lookForMs = lookEveryMs * looksAtMost
+const giveBackEveryMs = 250
 
 /**
  * The part of a creation after its first transaction (decision 3.3): the provider's answer, then the second
@@ -40,6 +44,16 @@ export async function finishCreation(operation: ProviderOperationRow, fresh: boo
   const provider = settings.providers.get(operation.provider)
   if (!provider) throw new Error(`the provider ${operation.provider} is not configured`)
   const result = await ask(provider, operation, fresh)
+  try {
+    return await settle(operation, result, settings)
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) void giveBack(operation, settings)
+    throw error
+  }
+}
+
+/** The second transaction, or the lease given back when the provider did not answer. */
+async function settle(operation: ProviderOperationRow, result: Asked, settings: CreationSettings): Promise<CreationOutcome> {
   if (result.outcome === 'unknown') {
     await release(operation, settings)
     return 'unknown'
@@ -61,7 +75,8 @@ export async function finishCreation(operation: ProviderOperationRow, fresh: boo
 export async function awaitCreation(request: IdempotentRequestScope, operationId: string, settings: CreationSettings): Promise<CreationOutcome> {
   const { database, replies, runtime } = settings
   const { tenantId, ownerId } = request
-  for (let look = 0; look < looksAtMost; look += 1) {
+  const until = runtime.now().getTime() + lookForMs
+  for (let look = 0; look < looksAtMost && runtime.now().getTime() < until; look += 1) {
     const earlier = await database.query((sql) => replies.find(sql, request))
     if (earlier?.reply) return earlier.reply
     const taken = await database.query((sql) => takeOverProviderOperation(sql, tenantId, ownerId, operationId, newId(runtime)))
@@ -119,8 +134,9 @@ async function abandonCreation(operation: ProviderOperationRow, settings: Creati
   })
 }
 
-async function ask(provider: PaymentProvider, operation: ProviderOperationRow, fresh: boolean):
-Promise<{ outcome: 'charged', charge: Charge } | { outcome: 'declined', decline: Decline } | { outcome: 'unknown' }> {
+type Asked = { outcome: 'charged', charge: Charge } | { outcome: 'declined', decline: Decline } | { outcome: 'unknown' }
+
+async function ask(provider: PaymentProvider, operation: ProviderOperationRow, fresh: boolean): Promise<Asked> {
   if (!fresh) {
     const found = await provider.findCharge(operation.id)
     if (found.outcome === 'found') return { outcome: 'charged', charge: found.charge }
@@ -138,6 +154,23 @@ function chargeRequestOf({ request }: ProviderOperationRow): ChargeRequest {
 async function release(operation: ProviderOperationRow, { database }: CreationSettings): Promise<void> {
   const seconds = retrySeconds[Math.min(operation.holders, retrySeconds.length) - 1] ?? retrySeconds[0]
   await database.query((sql) => releaseProviderOperation(sql, operation, seconds))
+}
+
+/**
+ * Gives the lease of a creation that lost the database back once that is there again, so that the client's retry need
+ * not wait until it lapses. Where a transaction was committed after all, or another holds the lease, nothing changes.
+ */
+export async function giveBack(operation: ProviderOperationRow, { database, runtime }: CreationSettings): Promise<void> {
+  for (let waited = 0; waited < leaseSeconds * 1000; waited += giveBackEveryMs) {
+    await runtime.sleep(giveBackEveryMs)
+    try {
+      await database.query((sql) => releaseProviderOperation(sql, operation, 0))
+      return
+    } catch (error) {
+      // A process that ends leaves the lease to lapse, as it does with whatever else is wrong.
+      if (!isDatabaseUnavailable(error) || (error as DatabaseUnavailable).reason === 'closed') return
+    }
+  }
 }
 
 /** The provider took it: fills in the typed fields and shows the intent, unless a proof of payment did so before. */

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ensureDatabase, migrate } from '../db/migrate.ts'
@@ -12,10 +12,15 @@ export interface Databases {
   identity: string
   /** What serves them, for people. */
   description: string
+  /** True for the embedded server, whose data belongs to this clone. */
+  own: boolean
   /** Stops the server, if it is this run's own. */
   stop(): Promise<void>
   killNow(): void
 }
+
+// What the server itself says, with its time in front or going on below; the rest is about starting it.
+const serverLine = /^\d{4}-\d\d-\d\d |^\s/
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -25,12 +30,16 @@ type Environment = Readonly<Record<string, string | undefined>>
  */
 export async function openDatabases(directory: string, environment: Environment, say: (line: string) => void): Promise<Databases> {
   const given = givenDatabases(environment)
-  if (given) return { ...given, description: 'the server of DATABASE_URL', stop: () => Promise.resolve(), killNow: () => undefined }
-  mkdirSync(directory, { recursive: true })
+  if (given) return { ...given, description: 'the server of DATABASE_URL', own: false, stop: () => Promise.resolve(), killNow: () => undefined }
+  mkdirSync(join(directory, 'log'), { recursive: true })
+  rmSync(join(directory, 'log', 'postgres.log'), { force: true })
   let stopping = false
   const server: EmbeddedPostgres = await startPostgres({
     directory: join(directory, 'postgres'), persistent: true,
-    log: (line) => { if (!/ LOG: |listening on|^\s/.test(line)) say(`PostgreSQL: ${line}`) },
+    log: (line) => {
+      if (serverLine.test(line)) appendFileSync(join(directory, 'log', 'postgres.log'), `${line}\n`)
+      else say(line)
+    },
     onUnexpectedExit: () => void resume(),
   })
   const resume = async (): Promise<void> => {
@@ -47,7 +56,7 @@ export async function openDatabases(directory: string, environment: Environment,
   }
   await Promise.all(['bayar_sandbox', 'bayar_identity'].map((name) => ensureDatabase(server.url('postgres'), name)))
   return {
-    main: server.url('bayar_sandbox'), identity: server.url('bayar_identity'), description: `embedded PostgreSQL on port ${server.port}`,
+    main: server.url('bayar_sandbox'), identity: server.url('bayar_identity'), description: `embedded PostgreSQL on port ${server.port}`, own: true,
     stop: () => {
       stopping = true
       return server.stop()
@@ -67,7 +76,12 @@ export function givenDatabases({ DATABASE_URL, IDENTITY_DATABASE_URL }: Environm
 }
 
 /** Brings both databases up to date, the job queue included. Returns the names of the migrations applied. */
-export async function migrateDatabases({ main, identity }: Pick<Databases, 'main' | 'identity'>): Promise<string[]> {
-  const applied = await Promise.all([migrate(main, 'main', { afterwards: installQueues }), migrate(identity, 'identity')])
-  return applied.flat()
+export async function migrateDatabases({ main, identity, own }: Databases): Promise<string[]> {
+  try {
+    const applied = await Promise.all([migrate(main, 'main', { afterwards: installQueues }), migrate(identity, 'identity')])
+    return applied.flat()
+  } catch (error) {
+    if (!own || !/was changed after it was applied|which this version does not know/.test(String(error))) throw error
+    throw new Error(`${(error as Error).message}\nThe data in .dev/ is that of another version: go back to it, or forget the data by make clean`, { cause: error })
+  }
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { connect } from '../db/sql.ts'
+import { readConfiguration } from '../domain/configuration.ts'
 import type { ProcessName } from '../domain/configuration.ts'
 import { systemRuntime } from '../domain/runtime.ts'
 import { sealingKeys } from '../domain/sealing.ts'
@@ -9,7 +10,7 @@ import type { Credentials, TokenHolderName } from './credentials.ts'
 import { migrateDatabases, openDatabases } from './databases.ts'
 import type { Databases } from './databases.ts'
 import { followLog, notable } from './logFollower.ts'
-import { addressesOn, copiesOf, plansOf } from './plan.ts'
+import { addressesOn, copiesOf, issuerOn, plansOf } from './plan.ts'
 import type { Addresses, RunParts } from './plan.ts'
 import { claimPorts } from './ports.ts'
 import { lockRun } from './runLock.ts'
@@ -143,12 +144,16 @@ export class DevelopmentRun {
       if (keepsFailedStarts && this.#credentials) say(`${whole}\n  it is tried again at the next change`)
       else this.#fail(new Error(whole))
     }
+    // A wrong setting is told once and at the start, not by each process that stumbles over it.
+    for (const { environment } of plans) readConfiguration(name, environment)
     this.#children.set(name, plans.map((plan) => {
       rmSync(plan.logFile, { force: true })
       const child = supervise(plan, { say, gaveUp })
+      let last: string | null = null
       this.#undo.push(followLog(plan.logFile, (text) => {
         const line = notable(text)
-        if (line !== null) say(`${plan.name}: ${line} (.dev/log/${basename(plan.logFile)})`)
+        if (line !== null && line !== last) say(`${plan.name}: ${line} (.dev/log/${basename(plan.logFile)})`)
+        last = line
       }))
       return child
     }))
@@ -167,7 +172,7 @@ export class DevelopmentRun {
       bff: () => signInClient(addresses.identity, credentials.bff.client_id, credentials.bff.client_secret),
     }
     this.#tokens = keepTokens(tokenHolders.map((name) => ({ name, kept: kept[name], obtain: obtain[name] })), {
-      issuer: addresses.identity,
+      issuer: issuerOn(addresses),
       isAccepted: async (token) => (await fetch(`${addresses.payments}/v1/me`, { headers: { Authorization: `Bearer ${token}` } })).ok,
       changed: (name, token) => {
         credentials[name as TokenHolderName].access_token = token
@@ -194,7 +199,7 @@ export class DevelopmentRun {
       await Promise.all(children.map((child) => child.stop()))
     }
     for (const undo of this.#undo.toReversed()) await undo()
-    this.#options.say('everything is stopped')
+    if (this.#databases) this.#options.say('everything is stopped')
   }
 
   /** Ends what still runs, without waiting for it. */

@@ -43,6 +43,11 @@ export function addressesOn(ports: ClaimedPorts): Addresses {
   return { payments: at('payments'), storefront: at('storefront'), identity: at('identity'), simulator: at('simulator') }
 }
 
+/** `iss` of the tokens of a run. */
+export function issuerOn({ identity }: Addresses): string {
+  return `${identity}/v1`
+}
+
 /** Copies of each process by PAYMENTS_COPIES and so on; default 1. Throws on a number that cannot be, or where copies cannot share a port. */
 export function copiesOf(environment: Environment, platform: string): Record<Exclude<ProcessName, 'simulator'>, number> {
   const read = (name: Exclude<ProcessName, 'simulator'>): number => {
@@ -87,7 +92,7 @@ function environmentOf(name: ProcessName, copy: number, copies: number, parts: R
     METRICS_PORT: name === 'simulator' || copy > 0 ? '0' : String(ports.portOf(`${name} metrics`)),
     PAYMENTS_URL: addresses.payments,
     IDENTITY_URL: addresses.identity,
-    TOKEN_ISSUER: addresses.identity,
+    TOKEN_ISSUER: issuerOn(addresses),
     TOKEN_JWKS_URL: `${addresses.identity}/v1/.well-known/jwks.json`,
     DATABASE_URL: databases.main,
     IDENTITY_DATABASE_URL: databases.identity,

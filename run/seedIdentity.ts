@@ -11,6 +11,7 @@ import type { Database, Sql } from '../db/sql.ts'
 import type { Environment } from '../domain/apiKeys.ts'
 import { digestOfToken, newOpaqueToken } from '../domain/opaqueTokens.ts'
 import { passwords } from '../domain/passwords.ts'
+import type { Passwords } from '../domain/passwords.ts'
 import type { Runtime } from '../domain/runtime.ts'
 import { sealingNonceBytes } from '../domain/sealing.ts'
 import type { SealingKeys } from '../domain/sealing.ts'
@@ -73,7 +74,8 @@ interface Account {
 /**
  * Brings the identity database to the demo data: platform and demo tenant, four users with TOTP, three clients. Ids
  * in the database outrank those in `known`; passwords, TOTP seeds and client secrets in `known` outrank the database,
- * so that what the caller keeps always works; what neither has is made up. One transaction, after the passwords are hashed.
+ * so that what the caller keeps always works; what neither has is made up. One transaction, after the passwords are
+ * hashed.
  */
 export async function seedIdentity(database: Database, seed: IdentitySeed): Promise<SeededIdentity> {
   const { known, runtime } = seed
@@ -87,7 +89,8 @@ export async function seedIdentity(database: Database, seed: IdentitySeed): Prom
     tenant_id: present[0]?.tenant_id ?? known?.tenant_id ?? newId(runtime),
     platform_tenant_id: platform?.id ?? known?.platform_tenant_id ?? newId(runtime),
     users: byName(userNames, (_name, at) => (accounts[at] as Account).user),
-    clients: byName(clientNames, (name) => known?.clients[name] ?? { client_id: name, client_secret: newOpaqueToken('cs', runtime) }),
+    clients: byName(clientNames, (name) => known?.clients[name] ??
+      { client_id: name, client_secret: newOpaqueToken('cs', runtime) }),
   }
   await database.tx(async (sql) => {
     await addTenants(sql, seeded, seed, now)
@@ -103,12 +106,14 @@ function emailOf(name: SeededUserName): string {
   return `${name.replaceAll('_', '-')}@demo.example`
 }
 
-function byName<Name extends string, Value>(names: readonly Name[], value: (name: Name, at: number) => Value): Record<Name, Value> {
+function byName<Name extends string, Value>(
+  names: readonly Name[], value: (name: Name, at: number) => Value,
+): Record<Name, Value> {
   return Object.fromEntries(names.map((name, at) => [name, value(name, at)])) as Record<Name, Value>
 }
 
 async function accountOf(
-  name: SeededUserName, present: LogInUserRow | undefined, { known, runtime }: IdentitySeed, hashing: ReturnType<typeof passwords>,
+  name: SeededUserName, present: LogInUserRow | undefined, { known, runtime }: IdentitySeed, hashing: Passwords,
 ): Promise<Account> {
   const earlier = known?.users[name]
   const user: SeededUser = {
@@ -117,26 +122,37 @@ async function accountOf(
     password: earlier?.password ?? runtime.randomBytes(18).toString('base64url'),
     totp_secret: earlier?.totp_secret ?? totpSecretText(newTotpSeed(runtime)),
   }
-  const matches = present !== undefined && earlier !== undefined && await hashing.verify(user.password, present.password_hash)
+  const matches = present && earlier && await hashing.verify(user.password, present.password_hash)
   return { user, present, passwordHash: matches ? null : await hashing.hash(user.password) }
 }
 
-async function addTenants(sql: Sql, { tenant_id, platform_tenant_id }: SeededIdentity, { hosts }: IdentitySeed, now: Date): Promise<void> {
+async function addTenants(
+  sql: Sql, { tenant_id, platform_tenant_id }: SeededIdentity, { hosts }: IdentitySeed, now: Date,
+): Promise<void> {
   const looks = { logo_url: null, accent_hex: '#0F766E', status: 'active' as const }
-  await addTenant(sql, { ...looks, id: platform_tenant_id, name: 'Bayar', display_name: 'Bayar', platform: true, modules: [] }, now)
   await addTenant(sql, {
-    ...looks, id: tenant_id, name: 'Toko Demo', display_name: 'Toko Demo', platform: false, modules: ['payments', 'storefront'],
+    ...looks, id: platform_tenant_id, name: 'Bayar', display_name: 'Bayar', platform: true, modules: [],
+  }, now)
+  await addTenant(sql, {
+    ...looks, id: tenant_id, name: 'Toko Demo', display_name: 'Toko Demo', platform: false,
+    modules: ['payments', 'storefront'],
   }, now)
   await clearPrimaryHost(sql, tenant_id)
   for (const [at, host] of hosts.entries()) {
-    if (!await putTenantHost(sql, tenant_id, host.toLowerCase(), at === 0, now)) throw new Error(`the hostname ${host} belongs to another tenant`)
+    const put = await putTenantHost(sql, tenant_id, host.toLowerCase(), at === 0, now)
+    if (!put) throw new Error(`the hostname ${host} belongs to another tenant`)
   }
 }
 
-async function putAccount(sql: Sql, { user, present, passwordHash }: Account, seeded: SeededIdentity, { runtime, sealing }: IdentitySeed, now: Date): Promise<void> {
+async function putAccount(
+  sql: Sql, { user, present, passwordHash }: Account, seeded: SeededIdentity, { runtime, sealing }: IdentitySeed,
+  now: Date,
+): Promise<void> {
   const tenantId = present?.tenant_id ?? tenantOf(user, seeded)
-  if (!present) await insertUser(sql, { id: user.id, tenantId, email: user.email, passwordHash: passwordHash ?? '' }, now)
-  else if (passwordHash !== null) await setPasswordHash(sql, tenantId, user.id, passwordHash)
+  if (passwordHash !== null) {
+    if (present) await setPasswordHash(sql, tenantId, user.id, passwordHash)
+    else await insertUser(sql, { id: user.id, tenantId, email: user.email, passwordHash }, now)
+  }
   const seed = totpSeedOf(user.totp_secret)
   const sealed = await findTotpSeed(sql, user.id)
   const identity = totpSeedIdentity(user.id)
@@ -158,7 +174,9 @@ function opens(sealing: SealingKeys, sealed: Buffer, identity: string): Buffer |
   }
 }
 
-async function bindRoles(sql: Sql, { tenant_id, platform_tenant_id, users }: SeededIdentity, { merchantId, runtime }: IdentitySeed, now: Date): Promise<void> {
+async function bindRoles(
+  sql: Sql, { tenant_id, platform_tenant_id, users }: SeededIdentity, { merchantId, runtime }: IdentitySeed, now: Date,
+): Promise<void> {
   const bindings = [
     { tenantId: tenant_id, userId: users.owner.id, role: 'tenant_admin', scope: '*' },
     { tenantId: tenant_id, userId: users.owner.id, role: 'merchant_owner', scope: `merchant:${merchantId}` },
@@ -169,11 +187,14 @@ async function bindRoles(sql: Sql, { tenant_id, platform_tenant_id, users }: See
   for (const binding of bindings) await addRoleBinding(sql, { ...binding, id: newId(runtime) }, now)
 }
 
-async function putClients(sql: Sql, { clients }: SeededIdentity, { environment }: IdentitySeed, now: Date): Promise<void> {
+async function putClients(
+  sql: Sql, { clients }: SeededIdentity, { environment }: IdentitySeed, now: Date,
+): Promise<void> {
   for (const name of clientNames) {
     const { client_id, client_secret } = clients[name]
     await putOidcClient(sql, {
-      id: client_id, tenant_id: null, name, secret_sha256: digestOfToken(client_secret), permissions: permissionsOf[name], environment,
+      id: client_id, tenant_id: null, name, secret_sha256: digestOfToken(client_secret), environment,
+      permissions: permissionsOf[name],
     }, now)
   }
 }

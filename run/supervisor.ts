@@ -49,13 +49,7 @@ export function supervise(plan: ChildPlan, { say, gaveUp }: SupervisionOptions):
   let again: NodeJS.Timeout | undefined
 
   const start = (): void => {
-    const log = openSync(plan.logFile, 'a')
-    const started = fork(plan.entry, plan.arguments, {
-      env: plan.environment, execArgv: [], stdio: ['ignore', log, 'pipe', 'ipc'],
-      // A group of its own: Ctrl-C must reach the supervisor alone, which stops them in order.
-      detached: true,
-    })
-    closeSync(log)
+    const started = launch(plan)
     child = started
     let isReady = false
     let said = ''
@@ -77,13 +71,14 @@ export function supervise(plan: ChildPlan, { say, gaveUp }: SupervisionOptions):
   }
 
   const ended = (wasReady: boolean, said: string, how: string): void => {
+    const repeated = !wasReady && said !== '' && failedStarts.at(-1) === said
     if (!wasReady && said !== '') failedStarts.push(said)
     if (failedStarts.length >= failedStartsAtMost && new Set(failedStarts.slice(-failedStartsAtMost)).size === 1) {
       gaveUp(plan, said)
       ready.resolve(false)
       return
     }
-    const reason = said === '' ? '' : `: ${said.split('\n').slice(0, 6).join('\n    ')}`
+    const reason = repeated ? ', as before' : said === '' ? '' : `: ${said.split('\n').slice(0, 6).join('\n    ')}`
     say(`${plan.name} ended (${how})${reason}\n  starting it again`)
     again = setTimeout(start, wasReady ? againMs : failedStartMs)
   }
@@ -116,6 +111,16 @@ export function supervise(plan: ChildPlan, { say, gaveUp }: SupervisionOptions):
     killNow: () => {
       child?.kill('SIGKILL')
     },
+  }
+}
+
+function launch({ entry, arguments: given, environment, logFile }: ChildPlan): ChildProcess {
+  const log = openSync(logFile, 'a')
+  try {
+    // A group of its own: Ctrl-C must reach the supervisor alone, which stops them in order.
+    return fork(entry, given, { env: environment, execArgv: [], stdio: ['ignore', log, 'pipe', 'ipc'], detached: true })
+  } finally {
+    closeSync(log)
   }
 }
 

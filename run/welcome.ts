@@ -12,7 +12,7 @@ Bayar is ready after ${seconds.toFixed(1)} s.
 
 Create a payment intent:
 
-  curl -sS ${payments_url}/v1/payments/intents -H 'Authorization: Bearer ${api_key}' -H 'Content-Type: application/json' -d '{"amount_idr":25000,"allowed_channels":["qris"]}'
+  curl -sS ${payments_url}/v1/payments/intents -H 'Authorization: Bearer ${api_key}' -H 'Content-Type: application/json' -d '{"amount_idr":25000,"allowed_channels":["ewallet_wallet_a"]}'
 
 Next: open the redirect_url of the answer in a browser and press Pay, then read the intent with GET ${payments_url}/v1/payments/intents/<id>.
 Further keys, log-ins and addresses are in .dev/credentials.json, logs in .dev/log/, the API document in generated/payments.json.

@@ -1,7 +1,7 @@
 // node spec/dreddDocument.ts <document> <output file>: a document whose declared successes Dredd can all run.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { documents, inRepository } from './documents.ts'
-import type { Document, Follow, MediaType, Operation, Response, Schema } from './house/openapi.ts'
+import type { Document, Follow, MediaType, Response, Schema } from './house/openapi.ts'
 import { operationsOf, within } from './house/openapi.ts'
 import { prefixOf } from './generated.ts'
 
@@ -43,7 +43,7 @@ export function dreddDocument(document: Document): Document {
     if (body && !('$ref' in body) && body.content) body.content = withExample(body.content)
     const responses = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'))
     operation.responses = Object.fromEntries(responses.map(([status, response]) =>
-      [status, success(follow<Response>(response).node, follow)])) as Operation['responses']
+      [status, success(follow<Response>(response).node, follow)]))
   }
   const prefix = prefixOf(copy)
   const { responses: _, headers: __, securitySchemes: ___, ...components } = copy.components ?? {}

@@ -1,7 +1,7 @@
-// Writes generated/ from the split documents: bundles, types, rules, tables, the index of operations.
+// Writes generated/, or the folder that is named, from the split documents: bundles, types, rules, tables, the index of operations.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { documents, inRepository, redocly } from './documents.ts'
 import type { DocumentName } from './documents.ts'
 import * as generated from './generated.ts'
@@ -39,7 +39,7 @@ async function filesOf(name: DocumentName, document: Document): Promise<Record<s
   }
 }
 
-async function generate(): Promise<void> {
+async function generate(target: string): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'bayar-generate-'))
   try {
     const bundled = await Promise.all(documents.map(async (name) => [name, await bundle(name, scratch)] as const))
@@ -52,9 +52,9 @@ async function generate(): Promise<void> {
       'roles.ts': generated.roleTable(),
       'operations.txt': generated.operationLines(bundles),
     })
-    mkdirSync(inRepository('generated'), { recursive: true })
+    mkdirSync(target, { recursive: true })
     for (const [name, text] of Object.entries(files)) {
-      const path = inRepository(`generated/${name}`)
+      const path = join(target, name)
       if (text === undefined) rmSync(path, { force: true })
       else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text)
     }
@@ -63,4 +63,4 @@ async function generate(): Promise<void> {
   }
 }
 
-await generate()
+await generate(process.argv[2] === undefined ? inRepository('generated') : resolve(process.argv[2]))

@@ -37,7 +37,7 @@ export function dereferenced(document: Document): unknown {
 /** The 3.1 form: `x-webhooks` as `webhooks`, nullable as a list of types. */
 // The upgrader writes into what it is given.
 export const upgraded = (document: Document): Record<string, unknown> =>
-  upgradeFromThreeToThreeOne(structuredClone(document) as unknown as Record<string, unknown>) as Record<string, unknown>
+  upgradeFromThreeToThreeOne(structuredClone(document)) as Record<string, unknown>
 
 /** TypeScript types of a document's operations and schemas. */
 export const types = async (document: Document): Promise<string> =>

@@ -75,7 +75,7 @@ export function callerOf(targets: readonly { url: string, contract: Contract }[]
   const call = async <Id extends keyof Operations>(id: Id, options: CallOptions<Id> = {}): Promise<Answer<Id>> => {
     const { body, key, headers, as, params, query } = options
     return await send(id, {
-      ...(as !== undefined && { as }), ...(params && { params: params as Record<string, string> }), ...(query && { query }),
+      ...(as !== undefined && { as }), ...(params && { params: params }), ...(query && { query }),
       headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...(key !== undefined && { 'Idempotency-Key': key }), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }) as unknown as Answer<Id>

@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import pino from 'pino'
 import { afterAll, inject } from 'vitest'
 import { cloneDatabase } from '../../db/testDatabase.ts'
 import { connect } from '../../db/sql.ts'
@@ -58,6 +57,8 @@ export interface BenchOptions {
   overrides?: Record<string, AnyHandler>
   /** Stands in for the database, to show what a broken one makes of a request. */
   database?: Database
+  /** True once the process was told to end; default: it was not. */
+  isDraining?: () => boolean
   /** Stands in for waiting. */
   sleep?: (milliseconds: number) => Promise<void>
   /** Answers of the identity service; null: it cannot be reached. */
@@ -87,9 +88,9 @@ export async function startPayments(options: BenchOptions = {}): Promise<Payment
     id: credential.id, provider: 'simulator', secret: sealing.seal(Buffer.from(credential.secret), credentialIdentity(credential.id), randomBytes(12)),
   }, clock.now()))
   const logged: string[] = []
-  const log = createLog('payments', { LOG_LEVEL: 'debug' }, { write: (line: string) => logged.push(line) } as pino.DestinationStream)
+  const log = createLog('payments', { LOG_LEVEL: 'debug' }, { write: (line: string) => logged.push(line) })
   const service = await paymentsService({
-    configuration, database: options.database ?? database, runtime, log, observe: requestLogger(log, secretNames(bundle)), isDraining: () => false,
+    configuration, database: options.database ?? database, runtime, log, observe: requestLogger(log, secretNames(bundle)), isDraining: options.isDraining ?? (() => false),
     ...(options.overrides && { overrides: options.overrides }),
   })
   const server = createServer(service.express)

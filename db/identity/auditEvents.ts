@@ -16,5 +16,6 @@ export interface NewAuditEvent {
 export async function insertAuditEvent(sql: Sql, event: NewAuditEvent, now: Date): Promise<void> {
   await sql`
     insert into identity.audit_events (id, tenant_id, actor, action, target, request_id, created_at)
-    values (${event.id}, ${event.tenantId}, ${event.actor}, ${event.action}, ${event.target}, ${event.requestId}, ${now})`
+    values (${event.id}, ${event.tenantId}, ${event.actor}, ${event.action}, ${event.target},
+      ${event.requestId}, ${now})`
 }

@@ -21,11 +21,14 @@ export interface LogInChallengeRow {
 }
 
 /** Takes one of the tries of a challenge. Undefined when it is unknown, used, expired, or has no try left. */
-export async function takeChallengeTry(sql: Sql, tokenDigest: Buffer, mostTries: number, now: Date): Promise<LogInChallengeRow | undefined> {
+export async function takeChallengeTry(
+  sql: Sql, tokenDigest: Buffer, mostTries: number, now: Date,
+): Promise<LogInChallengeRow | undefined> {
   const [row] = await sql<LogInChallengeRow[]>`
     update identity.log_in_challenges c set tries = c.tries + 1
     from identity.users u
-    where c.token_sha256 = ${tokenDigest} and c.used_at is null and c.expires_at > ${now} and c.tries < ${mostTries} and u.id = c.user_id
+    where c.token_sha256 = ${tokenDigest} and c.used_at is null and c.expires_at > ${now} and c.tries < ${mostTries}
+      and u.id = c.user_id
     returning c.user_id, u.tenant_id, c.environment`
   return row
 }

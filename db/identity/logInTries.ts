@@ -9,7 +9,8 @@ export async function takeLogInTry(sql: Sql, account: Buffer, most: number, sinc
     insert into identity.log_in_tries as t (account, tried_at, last_tried_at)
     values (${account}, array[${now}::timestamptz], ${now})
     on conflict (account) do update
-    set tried_at = array(select tried from unnest(t.tried_at) tried where tried > ${since}) || ${now}::timestamptz, last_tried_at = ${now}
+    set tried_at = array(select tried from unnest(t.tried_at) tried where tried > ${since}) || ${now}::timestamptz,
+      last_tried_at = ${now}
     where (select count(*) from unnest(t.tried_at) tried where tried > ${since}) < ${most}
     returning account`
   return rows.length === 1

@@ -23,7 +23,8 @@ export async function findOidcClient(sql: Sql, id: string): Promise<OidcClientRo
 export async function putOidcClient(sql: Sql, client: OidcClientRow & { name: string }, now: Date): Promise<void> {
   await sql`
     insert into identity.oidc_clients (id, tenant_id, name, secret_sha256, permissions, environment, created_at)
-    values (${client.id}, ${client.tenant_id}, ${client.name}, ${client.secret_sha256}, ${client.permissions}, ${client.environment}, ${now})
-    on conflict (id) do update set tenant_id = excluded.tenant_id, name = excluded.name, secret_sha256 = excluded.secret_sha256,
-      permissions = excluded.permissions, environment = excluded.environment`
+    values (${client.id}, ${client.tenant_id}, ${client.name}, ${client.secret_sha256}, ${client.permissions},
+      ${client.environment}, ${now})
+    on conflict (id) do update set tenant_id = excluded.tenant_id, name = excluded.name,
+      secret_sha256 = excluded.secret_sha256, permissions = excluded.permissions, environment = excluded.environment`
 }

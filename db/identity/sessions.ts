@@ -13,7 +13,8 @@ export interface NewSession {
 
 export async function insertSession(sql: Sql, session: NewSession, now: Date): Promise<void> {
   await sql`
-    insert into identity.sessions (id, user_id, tenant_id, environment, refresh_token_sha256, authentication, created_at, expires_at)
-    values (${session.id}, ${session.userId}, ${session.tenantId}, ${session.environment}, ${session.refreshTokenDigest},
-      ${session.authentication}, ${now}, ${session.expiresAt})`
+    insert into identity.sessions
+      (id, user_id, tenant_id, environment, refresh_token_sha256, authentication, created_at, expires_at)
+    values (${session.id}, ${session.userId}, ${session.tenantId}, ${session.environment},
+      ${session.refreshTokenDigest}, ${session.authentication}, ${now}, ${session.expiresAt})`
 }

@@ -28,7 +28,9 @@ export async function listSigningKeys(sql: Sql, retiredAfter: Date): Promise<Sig
 }
 
 /** Makes a key the present one, unless there is one: of two processes at a time one makes it. */
-export async function insertFirstSigningKey(sql: Sql, key: Omit<SigningKeyRow, 'retired_at'>, now: Date): Promise<void> {
+export async function insertFirstSigningKey(
+  sql: Sql, key: Omit<SigningKeyRow, 'retired_at'>, now: Date,
+): Promise<void> {
   await sql`
     insert into identity.signing_keys (id, public_jwk, private_key, created_at)
     values (${key.id}, ${sql.json(key.public_jwk)}, ${key.private_key}, ${now})

@@ -1,7 +1,9 @@
 import type { Sql } from '../sql.ts'
 
 /** Gives a hostname to a tenant. One that another tenant has stays with it; false then. */
-export async function putTenantHost(sql: Sql, tenantId: string, host: string, isPrimary: boolean, now: Date): Promise<boolean> {
+export async function putTenantHost(
+  sql: Sql, tenantId: string, host: string, isPrimary: boolean, now: Date,
+): Promise<boolean> {
   const rows = await sql`
     insert into identity.tenant_hosts (host, tenant_id, is_primary, created_at)
     values (${host}, ${tenantId}, ${isPrimary}, ${now})

@@ -13,7 +13,8 @@ export interface TenantRow {
 
 export async function findTenant(sql: Sql, id: string): Promise<TenantRow | undefined> {
   const [row] = await sql<TenantRow[]>`
-    select id, name, status, platform, display_name, logo_url, accent_hex, modules from identity.tenants where id = ${id}`
+    select id, name, status, platform, display_name, logo_url, accent_hex, modules
+    from identity.tenants where id = ${id}`
   return row
 }
 
@@ -27,7 +28,7 @@ export async function findPlatformTenant(sql: Sql): Promise<{ id: string } | und
 export async function addTenant(sql: Sql, tenant: TenantRow, now: Date): Promise<void> {
   await sql`
     insert into identity.tenants (id, name, status, platform, display_name, logo_url, accent_hex, modules, created_at)
-    values (${tenant.id}, ${tenant.name}, ${tenant.status}, ${tenant.platform}, ${tenant.display_name}, ${tenant.logo_url},
-      ${tenant.accent_hex}, ${tenant.modules}, ${now})
+    values (${tenant.id}, ${tenant.name}, ${tenant.status}, ${tenant.platform}, ${tenant.display_name},
+      ${tenant.logo_url}, ${tenant.accent_hex}, ${tenant.modules}, ${now})
     on conflict (id) do nothing`
 }

@@ -42,7 +42,9 @@ export async function lockTokenSubject(sql: Sql, userId: string): Promise<TokenS
 }
 
 /** Remembers the environment that the account used last. */
-export async function rememberEnvironment(sql: Sql, tenantId: string, id: string, environment: Environment): Promise<void> {
+export async function rememberEnvironment(
+  sql: Sql, tenantId: string, id: string, environment: Environment,
+): Promise<void> {
   await sql`
     update identity.users set environment = ${environment}
     where tenant_id = ${tenantId} and id = ${id} and environment <> ${environment}`
@@ -68,5 +70,7 @@ export async function setPasswordHash(sql: Sql, tenantId: string, id: string, pa
 
 /** Ends an account's log-ins. */
 export async function disableUser(sql: Sql, tenantId: string, id: string, now: Date): Promise<void> {
-  await sql`update identity.users set disabled_at = ${now} where tenant_id = ${tenantId} and id = ${id} and disabled_at is null`
+  await sql`
+    update identity.users set disabled_at = ${now}
+    where tenant_id = ${tenantId} and id = ${id} and disabled_at is null`
 }

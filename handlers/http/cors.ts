@@ -12,12 +12,12 @@ export function allowAnyOrigin(response: ServerResponse): void {
   response.setHeader('Access-Control-Expose-Headers', 'X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset')
 }
 
-/** Answers a preflight request for a path whose `methods` are open to browsers. */
-export function answerPreflight(response: ServerResponse, methods: readonly string[]): void {
-  response.setHeader('Access-Control-Allow-Origin', '*')
-  response.setHeader('Access-Control-Allow-Methods', methods.join(', '))
-  response.setHeader('Access-Control-Allow-Headers', 'Content-Type, X-Request-Id')
-  response.setHeader('Access-Control-Max-Age', '7200')
-  response.statusCode = 204
-  response.end()
+/** What a preflight request is answered for a path whose `methods` are open to browsers. */
+export function preflightHeaders(methods: readonly string[]): Record<string, string> {
+  return {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Methods': methods.join(', '),
+    'Access-Control-Allow-Headers': 'Content-Type, X-Request-Id',
+    'Access-Control-Max-Age': '7200',
+  }
 }

@@ -8,7 +8,7 @@ import { ApiError } from '../../domain/apiError.ts'
 import type { ErrorCode, ErrorDetails } from '../../domain/apiError.ts'
 import { compileContract, assertHandlers } from './contract.ts'
 import type { Contract } from './contract.ts'
-import { allowAnyOrigin, answerPreflight, isOpenToBrowsers } from './cors.ts'
+import { allowAnyOrigin, isOpenToBrowsers, preflightHeaders } from './cors.ts'
 import { Exchange, Replay } from './exchange.ts'
 import type { Guard, Reply, Step } from './exchange.ts'
 import type { AnyHandler } from './handler.ts'
@@ -18,7 +18,8 @@ import type { Operation } from './operation.ts'
 import { responder } from './respond.ts'
 import type { Responder } from './respond.ts'
 import { assertDeclared } from './responseCheck.ts'
-import { requestIdOf } from './requestId.ts'
+import { routeTable } from './routeTable.ts'
+import { requestIds } from './requestId.ts'
 
 /** What is told about each request once it is answered. */
 export interface Observation {
@@ -87,47 +88,48 @@ function buildExpress<App>(contract: Contract, routes: readonly Route[], options
   app.enable('case sensitive routing')
   app.set('trust proxy', [...options.trustedProxies])
   const answer = responder(options.httpsOnly)
+  const requestIdOf = requestIds(options.runtime)
+  const refuse = refusing(answer, requestIdOf, options)
   const byPath = Map.groupBy(routes, ({ operation }) => operation.path)
-  // Literals before templates: `}` would sort after every letter, so a template is compared as the last character.
-  const paths = [...byPath.keys()].sort((a, b) => sortKey(a) < sortKey(b) ? -1 : 1)
-  for (const path of paths) {
-    const group = byPath.get(path) ?? []
-    const route = app.route(expressPath(path))
-    for (const entry of group) route[entry.operation.method as 'get'](serve(entry, contract, answer, options))
-    const methods = group.map(({ operation }) => operation.method.toUpperCase())
-    const allowed = methods.includes('GET') ? [...methods, 'HEAD'] : methods
-    const open = group.filter(({ operation }) => isOpenToBrowsers(operation)).map(({ operation }) => operation.method.toUpperCase())
-    route.all((request, response) => {
-      if (request.method === 'OPTIONS' && open.length > 0 && request.headers.origin) {
-        answerPreflight(response, open)
-        return
-      }
-      refuse(request, response, new ApiError('method_not_allowed', { headers: { Allow: allowed.join(', ') } }), answer, options)
-    })
-  }
-  app.use((request: Request, response: Response) => refuse(request, response, new ApiError('not_found'), answer, options))
-  app.use((error: unknown, request: Request, response: Response, _next: unknown) => {
-    // The router cannot decode the path: no resource has such a name.
-    const known = (error as { status?: number }).status === 400 ? new ApiError('not_found') : error
-    refuse(request, response, known, answer, options)
+  const find = routeTable([...byPath].map(([path, group]) => [path, byMethod(group, contract, answer, requestIdOf, refuse, options)]))
+  app.use((request: Request, response: Response) => {
+    const found = find(request.path)
+    if (!found) return refuse(request, response, new ApiError('not_found'))
+    request.params = found.params
+    return found.target(request, response)
   })
+  app.use((error: unknown, request: Request, response: Response, _next: unknown) => refuse(request, response, error))
   return app
 }
 
-function sortKey(path: string): string {
-  return path.replace(/\{[^}]+\}/g, '\uffff')
+type Serve = (request: Request, response: Response) => Promise<void> | void
+
+/** What a path does with each method: an unknown one is 405, HEAD is answered by GET, and OPTIONS where browsers may call. */
+function byMethod<App>(
+  group: readonly Route[], contract: Contract, answer: Responder, requestIdOf: RequestIdOf, refuse: Refuse, options: PipelineOptions<App>,
+): Serve {
+  const handlers = new Map(group.map((route): [string, Serve] => [route.operation.method.toUpperCase(), serve(route, contract, answer, requestIdOf, options)]))
+  const get = handlers.get('GET')
+  if (get && !handlers.has('HEAD')) handlers.set('HEAD', get)
+  const allow = [...handlers.keys()].join(', ')
+  const open = group.filter(({ operation }) => isOpenToBrowsers(operation)).map(({ operation }) => operation.method.toUpperCase())
+  return (request, response) => {
+    const handler = handlers.get(request.method)
+    if (handler) return handler(request, response)
+    if (request.method === 'OPTIONS' && open.length > 0 && request.headers.origin) {
+      response.setHeader('X-Request-Id', requestIdOf(request))
+      return answer.send(response, 204, undefined, preflightHeaders(open))
+    }
+    return refuse(request, response, new ApiError('method_not_allowed', { headers: { Allow: allow } }))
+  }
 }
 
-function expressPath(path: string): string {
-  return path.split(/(\{[^}]+\})/).map((part) => part.startsWith('{') ? `:${part.slice(1, -1)}` : part.replace(/[()[\]?+!*:\\{}]/g, '\\$&')).join('')
-}
-
-function serve<App>(route: Route, contract: Contract, answer: Responder, options: PipelineOptions<App>) {
+function serve<App>(route: Route, contract: Contract, answer: Responder, requestIdOf: RequestIdOf, options: PipelineOptions<App>): Serve {
   const { operation, steps } = route
   const open = isOpenToBrowsers(operation)
   return async (request: Request, response: Response): Promise<void> => {
     const started = performance.now()
-    const requestId = requestIdOf(request, options.runtime)
+    const requestId = requestIdOf(request)
     response.setHeader('X-Request-Id', requestId)
     if (open) allowAnyOrigin(response)
     const exchange = new Exchange(operation, request, response, requestId, options.runtime.now())
@@ -229,10 +231,16 @@ function errorReply(error: ApiError, requestId: string): Reply {
   return { status: error.status, body: error.body(requestId), ...(error.details.headers && { headers: error.details.headers }) }
 }
 
-function refuse<App>(request: Request, response: Response, thrown: unknown, answer: Responder, options: PipelineOptions<App>): void {
-  const requestId = requestIdOf(request, options.runtime)
-  response.setHeader('X-Request-Id', requestId)
-  const error = asApiError(thrown, undefined, requestId, options)
-  answer.send(response, error.status, error.body(requestId), error.details.headers)
-  options.observe({ operationId: 'none', status: error.status, code: error.code, duration: 0, exchange: undefined })
+type RequestIdOf = ReturnType<typeof requestIds>
+type Refuse = (request: Request, response: Response, thrown: unknown) => void
+
+/** Answers what no operation is there for. */
+function refusing<App>(answer: Responder, requestIdOf: RequestIdOf, options: PipelineOptions<App>): Refuse {
+  return (request, response, thrown) => {
+    const requestId = requestIdOf(request)
+    response.setHeader('X-Request-Id', requestId)
+    const error = asApiError(thrown, undefined, requestId, options)
+    answer.send(response, error.status, error.body(requestId), error.details.headers)
+    options.observe({ operationId: 'none', status: error.status, code: error.code, duration: 0, exchange: undefined })
+  }
 }

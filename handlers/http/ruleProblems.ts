@@ -101,7 +101,6 @@ const readable = ['application/json', 'application/x-www-form-urlencoded']
 function bodyProblems({ body, consumes, method, rules }: Operation): string[] {
   const problems: string[] = []
   if (body === 'none' && rules.has('x-max-body')) problems.push('x-max-body needs a body')
-  if (body === 'ignored' && consumes.length > 0) problems.push('an ignored body is not described: leave requestBody out')
   if (body !== 'none' && method === 'get') problems.push('a GET takes no body')
   if (body === 'parsed') {
     if (consumes.length === 0) problems.push('its body has no media type')

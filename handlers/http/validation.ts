@@ -5,6 +5,7 @@ import type { ErrorCode } from '../../domain/apiError.ts'
 import type { Exchange, Guard, Step } from './exchange.ts'
 import type { Operation, Parameter, Schema } from './operation.ts'
 import { readBody } from './requestBody.ts'
+import { partsCheck, partsReader } from './requestParts.ts'
 import { reasonOf } from './validator.ts'
 
 /** Most entries of `fields`; a hostile body could yield a hundred thousand (decision 5.7). */
@@ -24,36 +25,35 @@ export function validation(): Guard {
 }
 
 function validateStep(operation: Operation, api: OpenAPIBackend): Step {
-  const ignored = new Set((operation.rules.get('x-ignored-query') as string[] | undefined) ?? [])
+  const read = partsReader(operation)
+  const check = partsCheck(operation, api)
   const integers = operation.parameters.filter(({ in: place, schema }) => place === 'query' && schema?.type === 'integer').map(({ name }) => name)
   const takesKey = operation.rules.has('x-idempotency')
   const isPaged = ['page', 'limit'].every((name) => integers.includes(name))
-  const { source } = operation
   return async (exchange) => {
     const { request } = exchange
     assertAcceptable(operation, exchange)
     if (operation.body !== 'none') await readBody(exchange)
     if (takesKey) exchange.idempotencyKey = idempotencyKey(exchange)
-    // Without a prototype, so that a parameter named __proto__ is one like any other.
-    const query = Object.create(null) as Record<string, string | string[]>
-    for (const [name, value] of Object.entries(request.query as Record<string, string | string[]>)) {
-      if (!ignored.has(name)) query[name] = value
-    }
-    const body = operation.body === 'parsed' ? exchange.body : undefined
-    const result = api.validator.validateRequest(
-      { method: request.method === 'HEAD' ? 'get' : operation.method, path: request.path, headers: request.headers as Record<string, string | string[]>, query, body }, source)
-    if (result.errors) throw refusal(operation, result.errors as ErrorObject[])
-    const badInteger = integers.find((name) => name in query && !wholeNumber.test(String(query[name])))
+    const parts = read(exchange)
+    const errors = check(parts)
+    if (errors) throw refusal(operation, errors)
+    const badInteger = integers.find((name) => isBadInteger(request.query[name]))
     if (badInteger) throw new ApiError('validation_failed', { fields: { [badInteger]: 'must be a whole number' } })
-    exchange.query = (result.coerced?.query ?? query) as Record<string, unknown>
-    exchange.params = (result.coerced?.params ?? request.params) as Record<string, unknown>
+    exchange.query = parts.query
+    exchange.params = parts.path
     if (isPaged && Number(exchange.query.page) * Number(exchange.query.limit) > maxOffset) {
       throw new ApiError('validation_failed', { fields: { page: `times limit must be at most ${maxOffset}` } })
     }
     if (!isStorable(exchange.params)) throw new ApiError('not_found')
-    assertStorable(exchange.query, [])
-    if (operation.body === 'parsed') assertStorable(exchange.body, [])
+    assertStorable(exchange.query)
+    if (operation.body === 'parsed') assertStorable(exchange.body)
   }
+}
+
+/** The validator also takes `1e2` and `0x10` for integers. */
+function isBadInteger(value: unknown): boolean {
+  return value !== undefined && !wholeNumber.test(String(value))
 }
 
 /** Refuses a request whose Accept header excludes every form the success response has. */
@@ -71,28 +71,35 @@ function idempotencyKey(exchange: Exchange): string | undefined {
   return key
 }
 
-function isStorable(params: Record<string, unknown>): boolean {
-  return Object.values(params).every((value) => typeof value !== 'string' || isStorableText(value))
-}
-
 /** PostgreSQL stores no U+0000 and UTF-8 has no lone surrogates: such text would fail or change on its way. */
 function isStorableText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }
 
-function assertStorable(value: unknown, path: (string | number)[]): void {
-  if (typeof value === 'string') {
-    if (!isStorableText(value)) {
-      throw new ApiError('validation_failed', { fields: { [path.join('.') || 'body']: 'must be text without U+0000 and lone surrogates' } })
-    }
-  } else if (Array.isArray(value)) {
-    value.forEach((entry, index) => assertStorable(entry, [...path, index]))
-  } else if (value !== null && typeof value === 'object') {
-    for (const [key, entry] of Object.entries(value)) {
-      if (!isStorableText(key)) assertStorable(key, path)
-      assertStorable(entry, [...path, key])
-    }
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return isStorableText(value)
+  if (value === null || typeof value !== 'object') return true
+  if (Array.isArray(value)) return value.every(isStorable)
+  for (const key of Object.keys(value)) {
+    if (!isStorableText(key) || !isStorable((value as Record<string, unknown>)[key])) return false
   }
+  return true
+}
+
+function assertStorable(value: unknown): void {
+  if (isStorable(value)) return
+  const place = unstorablePath(value).join('.') || 'body'
+  throw new ApiError('validation_failed', { fields: { [place]: 'must be text without U+0000 and lone surrogates' } })
+}
+
+/** The path to the first text that cannot be stored; a member's name is told by where it stands. */
+function unstorablePath(value: unknown): string[] {
+  if (value === null || typeof value !== 'object') return []
+  for (const [key, entry] of Object.entries(value)) {
+    if (!isStorableText(key)) return []
+    if (!isStorable(entry)) return [key, ...unstorablePath(entry)]
+  }
+  return []
 }
 
 /** Turns what the validator found into the declared error: a malformed id is not told from an unknown one. */

@@ -35,11 +35,12 @@ export async function identityService(parts: ServiceParts): Promise<Service> {
   return { name: 'identity', express, contract }
 }
 
-/** Both environments are served, so no guard and no token is held to one (decision 5.2). Our own keys need no request to ourselves. */
+/** Both environments are served: no guard and no token is held to one (decision 5.2). Our own keys need no request. */
 function guards({ configuration, database, runtime }: ServiceParts, keys: IdentityApp['signingKeys']): Guard[] {
   const limits = { perCaller: configuration.RATE_LIMIT_PER_CALLER, perAddress: configuration.RATE_LIMIT_PER_ADDRESS }
   const clock = () => performance.now()
-  const tokens = accessTokensUnder(keys.verifying(database.query), { issuer: configuration.TOKEN_ISSUER, environment: null }, runtime)
+  const rules = { issuer: configuration.TOKEN_ISSUER, environment: null }
+  const tokens = accessTokensUnder(keys.verifying(database.query), rules, runtime)
   return [
     authenticate({ environment: null, tokens }),
     authorize(),

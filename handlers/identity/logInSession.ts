@@ -31,32 +31,39 @@ export interface LogInSession {
 /** How long a person stays signed in without the password (NIST SP 800-63B, 2.2.3). */
 const sessionHours = 12
 
-/** Opens a session in the caller's transaction, with its audit row. Undefined when the account was disabled meanwhile. */
+/** Opens a session in the caller's transaction, with its audit row. Undefined when the account is no longer live. */
 export async function openSession(
-  sql: Sql, { now, requestId, runtime }: LogInRequest, userId: string, environment: Environment, authentication: 'pwd' | 'mfa',
+  sql: Sql, request: LogInRequest, userId: string, environment: Environment, authentication: 'pwd' | 'mfa',
 ): Promise<LogInSession | undefined> {
   const user = await lockTokenSubject(sql, userId)
   if (!user) return undefined
+  const { now, runtime } = request
   const refreshToken = newOpaqueToken('rt', runtime)
   const expiresAt = new Date(now.getTime() + sessionHours * 3_600_000)
-  const actor = `user:${userId}`
   await Promise.all([
     insertSession(sql, {
-      id: newId(runtime), tenantId: user.tenant_id, userId, environment, refreshTokenDigest: digestOfToken(refreshToken), authentication, expiresAt,
+      id: newId(runtime), tenantId: user.tenant_id, userId, environment, authentication, expiresAt,
+      refreshTokenDigest: digestOfToken(refreshToken),
     }, now),
     rememberEnvironment(sql, user.tenant_id, userId, environment),
-    insertAuditEvent(sql, { id: newId(runtime), tenantId: user.tenant_id, actor, action: 'log_in.succeeded', target: actor, requestId }, now),
+    writeLogIn(sql, request, 'succeeded', user.tenant_id, `user:${userId}`),
   ])
   return { user, environment, authentication, refreshToken }
 }
 
-/** Writes that a log-in failed; `target` is the account it was for. */
-export async function writeFailure(sql: Sql, { now, requestId, runtime }: LogInRequest, tenantId: string | null, target: string): Promise<void> {
-  await insertAuditEvent(sql, { id: newId(runtime), tenantId, actor: 'anonymous', action: 'log_in.failed', target, requestId }, now)
+/** Writes to the audit log how a step of a log-in ended. `target` is the account, the actor too unless it failed. */
+export async function writeLogIn(
+  sql: Sql, { now, requestId, runtime }: LogInRequest, outcome: 'succeeded' | 'challenged' | 'failed',
+  tenantId: string | null, target: string,
+): Promise<void> {
+  const [actor, action] = [outcome === 'failed' ? 'anonymous' : target, `log_in.${outcome}`]
+  await insertAuditEvent(sql, { id: newId(runtime), tenantId, actor, action, target, requestId }, now)
 }
 
 /** The answer to a finished log-in. */
-export async function logInTokens({ issuer }: IdentityApp, key: SigningKey, session: LogInSession, now: Date): Promise<LogInResult> {
+export async function logInTokens(
+  { issuer }: IdentityApp, key: SigningKey, session: LogInSession, now: Date,
+): Promise<LogInResult> {
   const { user, environment, authentication, refreshToken } = session
   return {
     status: 'authenticated',

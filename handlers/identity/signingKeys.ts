@@ -61,7 +61,8 @@ export function signingKeys(sealing: SealingKeys, runtime: Runtime): SigningKeys
   const open = ({ id, private_key }: SigningKeyRow): KeyObject => {
     const known = opened.get(id)
     if (known) return known
-    const key = createPrivateKey({ key: sealing.open(private_key, signingKeyIdentity(id)), format: 'der', type: 'pkcs8' })
+    const plain = sealing.open(private_key, signingKeyIdentity(id))
+    const key = createPrivateKey({ key: plain, format: 'der', type: 'pkcs8' })
     opened.clear()
     opened.set(id, key)
     return key
@@ -87,7 +88,7 @@ function isPresent({ retired_at }: SigningKeyRow): boolean {
   return retired_at === null
 }
 
-/** A new key pair on P-256. The platform's own generator makes it: a key must not come from a source that can be held still. */
+/** A key pair on P-256, by the platform's own generator: it must not come from a source that can be held still. */
 async function newSigningKey(sealing: SealingKeys, runtime: Runtime): Promise<Omit<SigningKeyRow, 'retired_at'>> {
   const id = newId(runtime)
   const { publicKey, privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })

@@ -1,4 +1,5 @@
 import { SignJWT } from 'jose'
+import type { JWTPayload } from 'jose'
 import { newId } from '../../db/ids.ts'
 import type { OidcClientRow } from '../../db/identity/oidcClients.ts'
 import type { TokenSubjectRow } from '../../db/identity/users.ts'
@@ -22,7 +23,7 @@ export interface TokenIssuer {
 
 /** Issues access tokens as RFC 9068 profiles them, `typ` at+jwt, signed with ES256. */
 export function tokenIssuer(issuer: string, runtime: Runtime): TokenIssuer {
-  const sign = ({ kid, privateKey }: SigningKey, sub: string, claims: Record<string, unknown>, at: Date): Promise<string> => {
+  const sign = ({ kid, privateKey }: SigningKey, sub: string, claims: JWTPayload, at: Date): Promise<string> => {
     const seconds = secondsOf(at)
     return new SignJWT(claims).setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid })
       .setIssuer(issuer).setAudience(audience).setSubject(sub).setJti(newId(runtime))
@@ -31,7 +32,8 @@ export function tokenIssuer(issuer: string, runtime: Runtime): TokenIssuer {
   }
   return {
     forUser: (key, { id, tenant_id, platform, role_bindings }, env, acr, at) => sign(key, id, {
-      client_id: consoleClient, tenant_id, env, role_bindings, ...(platform && { platform }), acr, auth_time: secondsOf(at),
+      client_id: consoleClient, tenant_id, env, role_bindings, ...(platform && { platform }),
+      acr, auth_time: secondsOf(at),
     }, at),
     forService: (key, { id, tenant_id, permissions, environment }, at) => sign(key, id, {
       client_id: id, ...(tenant_id !== null && { tenant_id }), env: environment, permissions,

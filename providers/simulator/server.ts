@@ -169,14 +169,14 @@ async function runFromEnvironment(): Promise<void> {
   // Without its supervisor nobody would restart or stop this process.
   for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) {
     process.once(event, () => {
-      simulator.close().finally(() => process.exit(0))
+      void simulator.close().finally(() => process.exit(0))
     })
   }
 }
 
 if (import.meta.main) {
   runFromEnvironment().catch((error: unknown) => {
-    process.stderr.write(`simulator: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
     process.exit(1)
   })
 }

@@ -29,7 +29,7 @@ const rules: Partial<Record<CallerKind, Rule>> = {
     if (caller.kind !== 'user' || !caller.platform) throw forbidden(permission)
     return everywhere(caller, permission)
   },
-  seller: ({ caller }, { caller: { permission = '' } }) => byPermission(caller, [permission]),
+  seller: ({ caller }, { caller: { permission = '' } }) => byPermission(caller, [permission], true),
   service: ({ caller }, { caller: { permission = '' } }) => {
     if (caller.kind !== 'service' || !caller.permissions.includes(permission)) throw forbidden(permission)
     return caller.tenantId === null ? undefined : { tenantId: caller.tenantId, merchantIds: null }
@@ -51,9 +51,10 @@ function byScope(key: Extract<Caller, { kind: 'api_key' }>, scopes: readonly str
   return { tenantId: key.tenantId, merchantIds: [key.merchantId] }
 }
 
-function byPermission(caller: Caller, permissions: readonly string[]): Reach {
+/** A role at a store counts for that store's seller operations only (decision 5.4). */
+function byPermission(caller: Caller, permissions: readonly string[], storesCount = false): Reach {
   if (caller.kind !== 'user') throw forbidden(permissions.join(' or '))
-  const places = permissions.flatMap((permission) => placesOf(caller.bindings, permission))
+  const places = permissions.flatMap((permission) => placesOf(caller.bindings, permission)).filter((place) => storesCount || !place.startsWith('pos:'))
   if (places.length === 0) throw forbidden(permissions.join(' or '))
   if (places.includes('*')) return { tenantId: caller.tenantId, merchantIds: null }
   return { tenantId: caller.tenantId, merchantIds: [...new Set(places)].filter((place) => place.startsWith('merchant:')).map((place) => place.slice(9)) }

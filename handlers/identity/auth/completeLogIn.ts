@@ -5,7 +5,7 @@ import type { Sql } from '../../../db/sql.ts'
 import { digestOfToken } from '../../../domain/opaqueTokens.ts'
 import { totpSeedIdentity, totpStep } from '../../../domain/totp.ts'
 import type { Handler } from '../handler.ts'
-import { logInTokens, openSession, writeFailure } from '../logInSession.ts'
+import { logInTokens, openSession, writeLogIn } from '../logInSession.ts'
 import type { LogInSession } from '../logInSession.ts'
 
 type Context = Parameters<Handler<'completeLogIn'>>[0]
@@ -29,13 +29,15 @@ export const completeLogIn: Handler<'completeLogIn'> = async (context) => {
 }
 
 /** Uses up the code and the token together. Undefined, with an audit row, when either is no good. */
-async function complete(sql: Sql, context: Context, challenge: LogInChallengeRow, tokenDigest: Buffer): Promise<LogInSession | undefined> {
+async function complete(
+  sql: Sql, context: Context, challenge: LogInChallengeRow, tokenDigest: Buffer,
+): Promise<LogInSession | undefined> {
   const { app, body, now } = context
   const { user_id: userId, tenant_id: tenantId, environment } = challenge
   const sealed = await findTotpSeed(sql, userId)
   const step = sealed ? totpStep(app.sealing.open(sealed, totpSeedIdentity(userId)), body.code, now) : null
   const proven = step !== null && await useTotpStep(sql, userId, step) && await useLogInChallenge(sql, tokenDigest, now)
   const session = proven ? await openSession(sql, context, userId, environment, 'mfa') : undefined
-  if (!session) await writeFailure(sql, context, tenantId, `user:${userId}`)
+  if (!session) await writeLogIn(sql, context, 'failed', tenantId, `user:${userId}`)
   return session
 }

@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto'
-import { insertAuditEvent } from '../../../db/identity/auditEvents.ts'
 import { insertLogInChallenge, purgeLogInChallenges } from '../../../db/identity/logInChallenges.ts'
 import { findOldestLogInTry, purgeLogInTries, takeLogInTry } from '../../../db/identity/logInTries.ts'
 import { findLogInUser } from '../../../db/identity/users.ts'
 import type { LogInUserRow } from '../../../db/identity/users.ts'
-import { newId } from '../../../db/ids.ts'
 import type { Environment } from '../../../domain/apiKeys.ts'
 import { digestOfToken, newOpaqueToken } from '../../../domain/opaqueTokens.ts'
 import type { Handler } from '../handler.ts'
-import { logInTokens, openSession, writeFailure } from '../logInSession.ts'
+import { logInTokens, openSession, writeLogIn } from '../logInSession.ts'
 
 type Context = Parameters<Handler<'logIn'>>[0]
 
@@ -38,7 +36,7 @@ export const logIn: Handler<'logIn'> = async (context) => {
 /** The one answer to a log-in that failed, whatever the reason. */
 async function refuse(context: Context, user: LogInUserRow | undefined, account: Buffer): Promise<never> {
   const target = user ? `user:${user.id}` : `account:${account.toString('hex')}`
-  await context.db.query((sql) => writeFailure(sql, context, user?.tenant_id ?? null, target))
+  await context.db.query((sql) => writeLogIn(sql, context, 'failed', user?.tenant_id ?? null, target))
   return context.fail('unauthenticated', { message: 'The e-mail address or the password is wrong.' })
 }
 
@@ -57,18 +55,20 @@ async function takeTry({ db, fail, now }: Context, account: Buffer): Promise<voi
   const wait = String(Math.max(1, Math.ceil((oldest.getTime() + windowMs - now.getTime()) / 1000)))
   fail('rate_limited', {
     message: 'Too many log-ins of this account.',
-    headers: { 'Retry-After': wait, 'RateLimit-Limit': String(mostTries), 'RateLimit-Remaining': '0', 'RateLimit-Reset': wait },
+    headers: {
+      'Retry-After': wait, 'RateLimit-Limit': String(mostTries), 'RateLimit-Remaining': '0', 'RateLimit-Reset': wait,
+    },
   })
 }
 
 /** The first step of a log-in in two. */
-async function challenge({ db, now, reply, requestId, runtime }: Context, user: LogInUserRow, environment: Environment) {
+async function challenge(context: Context, user: LogInUserRow, environment: Environment) {
+  const { db, now, reply, runtime } = context
   const token = newOpaqueToken('mfa', runtime)
   const expiresAt = new Date(now.getTime() + challengeSeconds * 1000)
-  const actor = `user:${user.id}`
   await db.tx(async (sql) => {
     await insertLogInChallenge(sql, { tokenDigest: digestOfToken(token), userId: user.id, environment, expiresAt })
-    await insertAuditEvent(sql, { id: newId(runtime), tenantId: user.tenant_id, actor, action: 'log_in.challenged', target: actor, requestId }, now)
+    await writeLogIn(sql, context, 'challenged', user.tenant_id, `user:${user.id}`)
     await purgeLogInChallenges(sql, new Date(now.getTime() - windowMs), purgedAtOnce)
   })
   return reply(200, {

@@ -15,5 +15,6 @@ export const issueServiceToken: Handler<'issueServiceToken'> = async ({ app, bod
     fail('validation_failed', { fields: { environment: 'must be the client\'s own' } })
   }
   const key = await app.signingKeys.present(on(sql))
-  return reply(200, { access_token: await app.issuer.forService(key, client, now), token_type: 'Bearer', expires_in: accessTokenSeconds })
+  const token = await app.issuer.forService(key, client, now)
+  return reply(200, { access_token: token, token_type: 'Bearer', expires_in: accessTokenSeconds })
 }

@@ -32,12 +32,27 @@ describe('200', () => {
     const { charges } = await simulator.charges()
     const charge = charges.find(({ amount_idr }) => amount_idr === 250_000)
     if (!charge) throw new Error('the simulator holds no such charge')
-    await simulator.pay(charge.reference, { send_callback: false })
     const paid = notice({ key: charge.key, reference: charge.reference, amount_idr: 250_000, payment_reference: 'PAY-250000' })
     expect((await post(paid)).status).toBe(200)
     expect((await post(paid)).status).toBe(200)
     const read = await call('getPaymentIntent', { as, params: { id: created.body.id } })
     expect(read.body).toMatchObject({ status: 'paid', paid_idr: 250_000, uses: 1, overpaid_idr: 0 })
+    expect(await kept(paid)).toMatchObject({ outcome: 'applied', intent_id: created.body.id })
+  })
+
+  test('another currency, another amount and a status that moves nothing are kept and change nothing', async () => {
+    const created = await call('createPaymentIntent', { as, body: { amount_idr: 260_000, max_uses: 1, allowed_channels: ['va_bank_a'] } })
+    if (created.status !== 201) throw new Error(JSON.stringify(created.body))
+    const { charges } = await simulator.charges()
+    const { key, reference } = charges.find(({ amount_idr }) => amount_idr === 260_000) ?? { key: '', reference: '' }
+    const about = { key, reference, amount_idr: 260_000 }
+    const cases = [['mismatched', { currency: 'USD' }], ['mismatched', { amount_idr: 259_999 }], ['ignored', { status: 'expired' }]] as const
+    for (const [outcome, members] of cases) {
+      const body = notice({ ...about, ...members })
+      expect((await post(body)).status).toBe(200)
+      expect(await kept(body), JSON.stringify(members)).toMatchObject({ outcome, intent_id: created.body.id })
+    }
+    expect((await call('getPaymentIntent', { as, params: { id: created.body.id } })).body).toMatchObject({ status: 'open', paid_idr: 0 })
   })
 })
 
@@ -86,7 +101,7 @@ test('413: a callback over the size limit is refused unread', async () => {
 function notice(members: Record<string, unknown>): string {
   return JSON.stringify({
     event_id: randomUUID(), type: 'charge.paid', key: randomUUID(), reference: `SIM-${randomUUID()}`, status: 'paid', amount_idr: 150_000,
-    currency: 'IDR', completed_at: clock.now().toISOString(), ...members,
+    currency: 'IDR', completed_at: clock.now().toISOString(), payment_reference: `PAY-${randomUUID()}`, decline: null, payer: null, ...members,
   })
 }
 

@@ -7,12 +7,12 @@ import { insertPaymentAttempt } from '../../../db/payments/paymentAttempts.ts'
 import { insertProviderOperation } from '../../../db/payments/providerOperations.ts'
 import type { ProviderOperationRow } from '../../../db/payments/providerOperations.ts'
 import { newId, newShortcode } from '../../../db/ids.ts'
-import { constraintOf } from '../../../db/sql.ts'
+import { constraintOf, isDatabaseUnavailable } from '../../../db/sql.ts'
 import type { Sql } from '../../../db/sql.ts'
 import { attemptDeadline, channelOf } from '../../../domain/channels.ts'
 import type { ChannelCode } from '../../../domain/channels.ts'
 import { paymentIntentView } from '../../../domain/paymentIntentView.ts'
-import { awaitCreation, finishCreation } from '../../../jobs/chargeCreation.ts'
+import { awaitCreation, finishCreation, giveBack } from '../../../jobs/chargeCreation.ts'
 import type { CreationOutcome } from '../../../jobs/chargeCreation.ts'
 import type { EarlierRequest, IdempotentRequestScope } from '../../../jobs/idempotentReplies.ts'
 import { writeIntentEvent } from '../../../jobs/paymentEvents.ts'
@@ -29,6 +29,11 @@ type Started =
   | { state: 'created', row: PaymentIntentRow }
   | { state: 'calling', operation: ProviderOperationRow }
   | { state: 'earlier', earlier: EarlierRequest }
+
+/** The operation of a first transaction, told also when its commit is not. */
+interface Begun {
+  operation?: ProviderOperationRow
+}
 
 const shortcodeTries = 3
 
@@ -64,10 +69,13 @@ export const createPaymentIntent: Handler<'createPaymentIntent'> = async (contex
 async function start(
   context: Context, merchantId: string, draft: PaymentIntentDraft, request: IdempotentRequestScope | undefined,
 ): Promise<Started> {
-  const { db, reach } = context
+  const { app, db, reach } = context
+  const begun: Begun = {}
   try {
-    return await db.tx((sql) => startTx(sql, context, merchantId, draft, request))
+    return await db.tx((sql) => startTx(sql, context, merchantId, draft, request, begun))
   } catch (error) {
+    // Whether the commit arrived is not known; nobody is at work on it in either case.
+    if (begun.operation && isDatabaseUnavailable(error)) void giveBack(begun.operation, app.creation)
     if (constraintOf(error) !== 'payment_intents_reference_key' || draft.reference_id === null) throw error
     const { reference_id } = draft
     const holder = await db.query((sql) => findIntentByReference(sql, reach.tenantId, merchantId, reference_id))
@@ -76,7 +84,7 @@ async function start(
 }
 
 async function startTx(
-  sql: Sql, context: Context, merchantId: string, draft: PaymentIntentDraft, request: IdempotentRequestScope | undefined,
+  sql: Sql, context: Context, merchantId: string, draft: PaymentIntentDraft, request: IdempotentRequestScope | undefined, begun: Begun,
 ): Promise<Started> {
   const { app, caller, fail, now, reach, runtime } = context
   const { tenantId } = reach
@@ -114,6 +122,7 @@ async function startTx(
   }
   if (operationId && attemptId && provider && draft.attemptChannel) {
     const operation = operationRow(context, row, merchant, { id: operationId, attemptId, provider, channel: draft.attemptChannel }, request)
+    begun.operation = operation
     await insertProviderOperation(sql, { ...operation, api_key_id: caller.kind === 'api_key' ? caller.id : null })
     return { state: 'calling', operation }
   }

@@ -1,0 +1,132 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { startLoad } from './callers.ts'
+import type { Try } from './callers.ts'
+import { between, failuresOf, medianAndMost, randomFrom } from './drill.ts'
+import type { Drill, DrillReport } from './drill.ts'
+import { countsByStatus, describe, isSuccess, judgeAnswers, longestOpen } from './judgement.ts'
+import { startPayer } from './payer.ts'
+import { openStage } from './stage.ts'
+import type { StagedProcess } from './stage.ts'
+import { verify } from './verify.ts'
+
+interface Kill {
+  process: number
+  from: number
+  /** Runs again; it needs some time more until it answers. */
+  startedAgain: number | null
+}
+
+const kills = { short: 3, long: 20 } as const
+const settleMs = 1500
+const startedWithinMs = 1000
+const answersWithinMs = 5000
+/** The other process is never silent for longer. */
+const silentAtMostMs = 1000
+/**
+ * A creation that the kill cut off is held by its lease (15 s); until that lapses its key waits 9 s at a time and is
+ * answered 503 (decision 3.3).
+ */
+const leaseMs = 15_000
+const followUpMs = 40_000
+
+/** One of two payments processes is killed again and again under load. */
+export const killApi: Drill = {
+  name: 'kill-api',
+  about: 'one of two payments processes is killed under load, 20 times, in the short form 3',
+  async run({ short, seed, say }) {
+    const random = randomFrom(seed)
+    const plan = Array.from({ length: short ? kills.short : kills.long }, () => ({
+      process: between(random, 0, 1), waitMs: short ? between(random, 300, 1000) : between(random, 500, 2500),
+    }))
+    const stage = await openStage(say)
+    let passed = false
+    try {
+      const load = startLoad(stage.payments.map(({ url }) => url), stage.merchants, random)
+      const payer = startPayer(stage, load)
+      await wait(settleMs)
+      const made: Kill[] = []
+      for (const { process, waitMs } of plan) {
+        const victim = stage.payments[process] as StagedProcess
+        const kill: Kill = { process, from: performance.now(), startedAgain: null }
+        kill.startedAgain = await killAndWait(victim)
+        made.push(kill)
+        const back = await until(() => firstAnswer(load.tries, kill), answersWithinMs)
+        say(`kill ${made.length} of ${plan.length}: process ${process + 1} answers again after ${back === null ? '-' : Math.round(back - kill.from)} ms`)
+        await wait(waitMs)
+      }
+      const loadEnd = performance.now()
+      await Promise.all([load.finish(followUpMs), payer.finish()])
+      say(`${load.keys.length} keys, ${payer.paid.length} payments; asking for each again`)
+      const tries = [...load.tries]
+      const failures = [...judgeAnswers(tries), ...judgeKills(tries, made, stage.payments, loadEnd), ...await verify(stage, load, payer)]
+      passed = failures.length === 0
+      return { failures, figures: figuresOf(tries, made, load.keys.length, payer.paid.length) }
+    } finally {
+      const logs = await stage.close(!passed)
+      if (logs) say(`the logs are in ${logs}`)
+    }
+  },
+}
+
+/** Resolves with the moment at which the supervisor has started it again; null when that takes too long. */
+async function killAndWait({ child }: StagedProcess): Promise<number | null> {
+  const before = child.pid
+  child.killNow()
+  return until(() => child.pid !== undefined && child.pid !== before ? performance.now() : null, answersWithinMs)
+}
+
+async function until(look: () => number | null, limitMs: number): Promise<number | null> {
+  for (const began = performance.now(); performance.now() - began < limitMs; await wait(20)) {
+    const seen = look()
+    if (seen !== null) return seen
+  }
+  return null
+}
+
+function judgeKills(tries: readonly Try[], kills: readonly Kill[], payments: readonly StagedProcess[], loadEnd: number): string[] {
+  const backAt = (kill: Kill): number => firstAnswer(tries, kill) ?? Infinity
+  const excused = ({ process, began, ended }: Try): boolean =>
+    kills.some((kill) => kill.process === process && ended >= kill.from && began <= backAt(kill))
+  const cutOff = ({ again, ended }: Try): boolean => again && kills.some(({ from }) => ended >= from && ended <= from + leaseMs + silentAtMostMs)
+  const others = kills.filter((kill) => longestSilence(tries, kill, Math.min(backAt(kill), loadEnd)) > silentAtMostMs)
+  const number = (kill: Kill): string => `kill ${kills.indexOf(kill) + 1}`
+  return [
+    ...failuresOf('requests without an answer although their process ran', tries.filter((entry) => entry.status === null && !excused(entry)), describe),
+    ...failuresOf('503 to others than keys cut off by a kill', tries.filter((entry) => entry.status === 503 && !cutOff(entry)), describe),
+    ...failuresOf(`not started again within ${startedWithinMs / 1000} s`, kills.filter(({ from, startedAgain }) =>
+      startedAgain === null || startedAgain - from > startedWithinMs), number),
+    ...failuresOf(`no answer within ${answersWithinMs / 1000} s`, kills.filter((kill) => backAt(kill) - kill.from > answersWithinMs), number),
+    ...failuresOf(`the other process was silent for ${silentAtMostMs / 1000} s`, others, number),
+    ...payments.flatMap(({ ends }, at) => {
+      const expected = kills.filter(({ process }) => process === at).length
+      return ends() === expected ? [] : [`payments process ${at + 1} was killed ${expected} times and ended ${ends()} times`]
+    }),
+    ...(tries.some(({ status }) => status === null) ? [] : ['no request met a kill']),
+  ]
+}
+
+/** When the killed process first answered a request made after it was started again. */
+function firstAnswer(tries: readonly Try[], { process, startedAgain }: Kill): number | null {
+  const times = tries.filter((entry) => entry.process === process && startedAgain !== null && entry.began >= startedAgain && isSuccess(entry.status))
+    .map(({ ended }) => ended)
+  return times.length === 0 ? null : Math.min(...times)
+}
+
+/** The longest time without a success at the other process while the killed one was away. */
+function longestSilence(tries: readonly Try[], { process, from }: Kill, until: number): number {
+  const times = tries.filter((entry) => entry.process !== process && isSuccess(entry.status) && entry.ended >= from && entry.ended <= until)
+    .map(({ ended }) => ended).sort((a, b) => a - b)
+  return [...times, until].reduce(({ longest, last }, time) => ({ longest: Math.max(longest, time - last), last: time }), { longest: 0, last: from }).longest
+}
+
+function figuresOf(tries: readonly Try[], kills: readonly Kill[], keys: number, payments: number): DrillReport['figures'] {
+  const back = kills.map((kill) => firstAnswer(tries, kill)).map((time, at) => (time ?? Infinity) - (kills[at]?.from ?? 0))
+  return [
+    ['requests by status', countsByStatus(tries)],
+    ['keys and payments', `${keys} keys, ${payments} payments`],
+    ['kill to started again', medianAndMost(kills.flatMap(({ from, startedAgain }) => startedAgain === null ? [] : [startedAgain - from]))],
+    ['kill to first answer', medianAndMost(back)],
+    ['503 to keys cut off', String(tries.filter(({ status }) => status === 503).length)],
+    ['longest open request', `${Math.round(longestOpen(tries))} ms`],
+  ]
+}

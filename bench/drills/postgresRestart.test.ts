@@ -1,0 +1,10 @@
+import { randomInt } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { postgresRestart } from './postgresRestart.ts'
+
+test('PostgreSQL restarted under load costs no acknowledged intent, no second charge and no hanging request', async () => {
+  const seed = randomInt(2 ** 31)
+  const said: string[] = []
+  const { failures, figures } = await postgresRestart.run({ short: true, seed, say: (line) => said.push(line) })
+  expect(failures, [`seed ${seed}`, ...said, ...figures.map((figure) => figure.join(': '))].join('\n')).toEqual([])
+}, 120_000)

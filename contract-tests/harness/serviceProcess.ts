@@ -1,0 +1,37 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Service } from '../../handlers/service.ts'
+
+/** A service in a process of its own. */
+export interface ServiceProcess {
+  url: string
+  /** Milliseconds from the start of the process until it was ready. */
+  readyMs: number
+  /** Ends it as a power cut would. */
+  kill(): Promise<void>
+}
+
+/** Starts a service on a free port with this environment and nothing else. Rejects with what it wrote when it ends before it is ready. */
+export async function startServiceProcess(name: Service['name'], environment: Record<string, string>): Promise<ServiceProcess> {
+  const from = performance.now()
+  const child = fork(fileURLToPath(new URL('../../handlers/server.ts', import.meta.url)), [name], {
+    env: { PATH: process.env.PATH, ...environment, [`${name.toUpperCase()}_PORT`]: '0' }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [],
+  })
+  const killNow = (): void => void child.kill('SIGKILL')
+  process.once('exit', killNow)
+  let written = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => void (written += text))
+  const ended = once(child, 'exit')
+  const [message] = await Promise.race([
+    once(child, 'message'), ended.then(() => Promise.reject(new Error(`${name} does not start: ${written}`))),
+  ]) as [{ port: number }]
+  return {
+    url: `http://127.0.0.1:${message.port}`, readyMs: performance.now() - from,
+    async kill() {
+      process.off('exit', killNow)
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
