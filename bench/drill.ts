@@ -13,7 +13,9 @@ const drills: readonly Drill[] = [postgresRestart, killApi]
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { short: { type: 'boolean', default: false }, list: { type: 'boolean', default: false }, seed: { type: 'string' } },
+    options: {
+      short: { type: 'boolean', default: false }, list: { type: 'boolean', default: false }, seed: { type: 'string' },
+    },
   })
   if (values.list) {
     for (const { name, about } of drills) console.log(`${name.padEnd(20)} ${about}`)
@@ -25,15 +27,20 @@ async function main(): Promise<void> {
   for (const drill of chosen(names)) {
     console.log(`${drill.name}: ${drill.about}${values.short ? ' (the short form)' : ''}; seed ${seed}`)
     const began = performance.now()
-    const say = (line: string): void => console.log(`  [${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s] ${line}`)
+    const seconds = (): number => (performance.now() - began) / 1000
+    const say = (line: string): void => console.log(`  [${seconds().toFixed(1).padStart(5)} s] ${line}`)
     const report = await drill.run({ short: values.short, seed, say })
-    outcomes.push({ name: drill.name, passed: report.failures.length === 0, seconds: (performance.now() - began) / 1000 })
+    outcomes.push({ name: drill.name, passed: report.failures.length === 0, seconds: seconds() })
     console.log(describeReport(report))
   }
   const failed = outcomes.filter(({ passed }) => !passed)
   console.log('')
-  for (const { name, passed, seconds } of outcomes) console.log(`${passed ? 'PASS' : 'FAIL'}  ${name.padEnd(20)} ${seconds.toFixed(0)} s`)
-  if (failed.length > 0) console.log(`to repeat: node bench/drill.ts ${failed.map(({ name }) => name).join(' ')} --seed ${seed}`)
+  for (const { name, passed, seconds } of outcomes) {
+    console.log(`${passed ? 'PASS' : 'FAIL'}  ${name.padEnd(20)} ${seconds.toFixed(0)} s`)
+  }
+  const again = failed.map(({ name }) => name).join(' ')
+  const form = values.short ? ' --short' : ''
+  if (again !== '') console.log(`to repeat: node bench/drill.ts ${again}${form} --seed ${seed}`)
   process.exitCode = failed.length === 0 ? 0 : 1
 }
 

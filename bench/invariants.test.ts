@@ -11,8 +11,10 @@ const as = await given.apiKey(merchant)
 /** An intent of each kind: paid, with one channel, with several, refused, and one whose provider is silent. */
 const make = async (body: object): Promise<string> => {
   const key = randomUUID()
-  await call('createPaymentIntent', { as, key, body: { amount_idr: 150_000, allowed_channels: ['qris'], reference_id: key, ...body } })
-  const [row] = await database.query((sql) => sql<{ id: string }[]>`select id from payments.payment_intents where reference_id = ${key}`)
+  const request = { amount_idr: 150_000, allowed_channels: ['qris'], reference_id: key, ...body }
+  await call('createPaymentIntent', { as, key, body: request })
+  const [row] = await database.query((sql) => sql<{ id: string }[]>`
+    select id from payments.payment_intents where reference_id = ${key}`)
   return row?.id ?? ''
 }
 const paid = await make({})
@@ -41,39 +43,57 @@ const brokenBy = async (change: (sql: Sql) => Promise<unknown>): Promise<string[
 /** For each invariant a change that no constraint refuses. */
 const breakages: [name: string, (sql: Sql) => Promise<unknown>][] = [
   ['I2.one_intent_per_key', (sql) => sql`
-    update payments.provider_operations set idempotency_key = (select idempotency_key from payments.provider_operations where intent_id = ${open})
+    update payments.provider_operations set idempotency_key = (select idempotency_key from payments.provider_operations
+    where intent_id = ${open})
     where intent_id = ${paid}`],
-  ['I2.one_key_per_intent', (sql) => sql`update payments.idempotency_keys set resource_id = ${open} where resource_id = ${paid}`],
-  ['I2.answered_intent_exists', (sql) => sql`update payments.idempotency_keys set resource_id = ${randomUUID()} where resource_id = ${open}`],
+  ['I2.one_key_per_intent', (sql) => sql`
+    update payments.idempotency_keys set resource_id = ${open} where resource_id = ${paid}`],
+  ['I2.answered_intent_exists', (sql) => sql`
+    update payments.idempotency_keys set resource_id = ${randomUUID()} where resource_id = ${open}`],
   ['I2.key_ends_with_its_operation', (sql) => sql`
     update payments.provider_operations set recovery_point = 'started', finished_at = null where intent_id = ${open}`],
-  ['I2.no_key_left_open', (sql) => sql`update payments.idempotency_keys set status = null, replied_at = null where resource_id = ${choice}`],
+  ['I2.no_key_left_open', (sql) => sql`
+    update payments.idempotency_keys set status = null, replied_at = null where resource_id = ${choice}`],
   ['I4.ended_when', (sql) => sql`update payments.payment_intents set ended_at = now() where id = ${open}`],
   ['I4.paid_when', (sql) => sql`update payments.payment_intents set paid_at = now() where id = ${open}`],
-  ['I4.paid_once_in_full', (sql) => sql`update payments.payment_intents set paid_idr = paid_idr - 1 where id = ${paid}`],
+  ['I4.paid_once_in_full', (sql) => sql`
+    update payments.payment_intents set paid_idr = paid_idr - 1 where id = ${paid}`],
   ['I4.money_is_attempts', (sql) => sql`update payments.payment_intents set overpaid_idr = 5 where id = ${paid}`],
   ['I4.uses_are_attempts', (sql) => sql`
     update payments.payment_attempts set status = 'expired', completed_at = null where intent_id = ${paid}`],
-  ['I4.hidden_took_nothing', (sql) => sql`update payments.payment_intents set status = 'cancelled', ended_at = now() where id = ${refused}`],
-  ['I4.shown_when_answered', (sql) => sql`update payments.payment_attempts set charge_reference = null where intent_id = ${open}`],
+  ['I4.hidden_took_nothing', (sql) => sql`
+    update payments.payment_intents set status = 'cancelled', ended_at = now() where id = ${refused}`],
+  ['I4.shown_when_answered', (sql) => sql`
+    update payments.payment_attempts set charge_reference = null where intent_id = ${open}`],
   ['I4.shown_early_by_money', (sql) => sql`update payments.payment_intents set visible = true where id = ${silent}`],
   ['I4.attempt_of_its_intent', (sql) => sql`
-    update payments.payment_intents set current_attempt_id = (select id from payments.payment_attempts where intent_id = ${paid}) where id = ${open}`],
-  ['I4.one_operation_per_attempt', (sql) => sql`update payments.payment_attempts set provider_key = ${randomUUID()} where intent_id = ${open}`],
+    update payments.payment_intents set current_attempt_id = (
+      select id from payments.payment_attempts where intent_id = ${paid})
+    where id = ${open}`],
+  ['I4.one_operation_per_attempt', (sql) => sql`
+    update payments.payment_attempts set provider_key = ${randomUUID()} where intent_id = ${open}`],
   ['I5.created_once', (sql) => sql`delete from payments.events where intent_id = ${choice}`],
   ['I5.created_first', (sql) => sql`
     insert into payments.events (id, tenant_id, merchant_id, kind, intent_id, body, created_at)
-    select gen_random_uuid(), tenant_id, merchant_id, 'payment.completed', id, '{}', created_at from payments.payment_intents where id = ${silent}`],
-  ['I5.completed_per_use', (sql) => sql`delete from payments.events where intent_id = ${paid} and kind = 'payment.completed'`],
-  ['I5.expired_once', (sql) => sql`update payments.payment_intents set status = 'expired', ended_at = now() where id = ${open}`],
+    select gen_random_uuid(), tenant_id, merchant_id, 'payment.completed', id, '{}', created_at
+    from payments.payment_intents
+    where id = ${silent}`],
+  ['I5.completed_per_use', (sql) => sql`
+    delete from payments.events where intent_id = ${paid} and kind = 'payment.completed'`],
+  ['I5.expired_once', (sql) => sql`
+    update payments.payment_intents set status = 'expired', ended_at = now() where id = ${open}`],
   ['I5.event_is_what_it_says', (sql) => sql`
     insert into payments.events (id, tenant_id, merchant_id, kind, intent_id, body, created_at)
-    select ${randomUUID()}, tenant_id, merchant_id, kind, intent_id, body, created_at from payments.events where intent_id = ${open}`],
-  ['I5.applied_proof_is_money', (sql) => sql`update payments.provider_callbacks set intent_id = ${open} where intent_id = ${paid}`],
+    select ${randomUUID()}, tenant_id, merchant_id, kind, intent_id, body, created_at from payments.events
+    where intent_id = ${open}`],
+  ['I5.applied_proof_is_money', (sql) => sql`
+    update payments.provider_callbacks set intent_id = ${open} where intent_id = ${paid}`],
   ['I6.no_operation_overdue', (sql) => sql`
-    update payments.provider_operations set next_try_at = now() - interval '61 seconds', lease_until = now() - interval '61 seconds'
+    update payments.provider_operations set next_try_at = now() - interval '61 seconds',
+    lease_until = now() - interval '61 seconds'
     where intent_id = ${silent}`],
-  ['I8.key_of_its_tenant', (sql) => sql`update payments.idempotency_keys set owner_id = ${randomUUID()} where resource_id = ${choice}`],
+  ['I8.key_of_its_tenant', (sql) => sql`
+    update payments.idempotency_keys set owner_id = ${randomUUID()} where resource_id = ${choice}`],
 ]
 
 describe('the invariants', () => {

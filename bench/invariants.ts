@@ -67,7 +67,8 @@ async function main(): Promise<void> {
     const verdicts = await checkInvariants(database)
     const broken = verdicts.filter(({ offenders }) => offenders.length > 0).length
     console.log(describeVerdicts(verdicts))
-    console.log(broken === 0 ? `${verdicts.length} invariants hold` : `${broken} of ${verdicts.length} invariants are broken`)
+    const { length: count } = verdicts
+    console.log(broken === 0 ? `${count} invariants hold` : `${broken} of ${count} invariants are broken`)
     process.exitCode = broken === 0 ? 0 : 1
   } finally {
     await database.end()

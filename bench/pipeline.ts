@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { formatApiKey } from '../domain/apiKeys.ts'
 import { loadInRounds, requestBytes } from './load.ts'
-import { sampleRequests } from './syntheticDocument.ts'
+import { median } from './median.ts'
+import { operationsOf } from '../spec/house/openapi.ts'
+import { sampleRequests, syntheticDocument } from './syntheticDocument.ts'
 
 const kinds = ['http', 'express', 'pipeline', 'pipeline-checked'] as const
 export type ServerKind = typeof kinds[number]
@@ -16,19 +18,26 @@ export interface PipelineCost {
   own: number
   ownExpress: number
   ownChecked: number
-  /** Milliseconds from document to Express application. */
-  compileMs: number
   operations: number
 }
 
+interface MeasuredServer {
+  child: ChildProcess
+  port: number
+  /** Seconds from the start of the process until it listens, and those of them that compiling the document took. */
+  readySeconds: number
+  compileSeconds: number
+}
+
 const connections = 64
+
 /** Measures servers in processes of their own, in turn, so that a noisy minute strikes all of them. */
 export async function measurePipeline(
   { runs = 7, requests = 20_000, warmUp = 50_000 }: { runs?: number, requests?: number, warmUp?: number } = {}, progress: (line: string) => void = () => undefined,
 ): Promise<PipelineCost> {
   const apiKey = formatApiKey('sandbox', randomBytes(32))
   const samples = sampleRequests(apiKey).map(({ method, path, headers, body }) => requestBytes(method, path, headers, body))
-  const servers = await Promise.all(kinds.map(async (kind) => ({ kind, ...await start(kind, apiKey) })))
+  const servers = await Promise.all(kinds.map(async (kind) => ({ kind, ...await startServer(kind, apiKey) })))
   const costs = Object.fromEntries(kinds.map((kind) => [kind, [] as number[]])) as Record<ServerKind, number[]>
   try {
     for (const { port } of servers) await loadInRounds({ port, requests: samples, connections, total: warmUp })
@@ -48,17 +57,29 @@ export async function measurePipeline(
     cpu: Object.fromEntries(kinds.map((kind) =>
       [kind, { median: median(costs[kind]), low: Math.min(...costs[kind]), high: Math.max(...costs[kind]) }])) as PipelineCost['cpu'],
     own: over('pipeline'), ownExpress: over('express'), ownChecked: over('pipeline-checked'),
-    compileMs: servers.find(({ kind }) => kind === 'pipeline')?.compileMs ?? Number.NaN,
-    operations: 330,
+    operations: operationsOf(syntheticDocument()).length,
   }
 }
 
-async function start(kind: ServerKind, apiKey: string): Promise<{ child: ChildProcess, port: number, compileMs: number }> {
-  const child = fork(new URL('pipelineServer.ts', import.meta.url), [kind, apiKey], { execArgv: process.env.BENCH_PROFILE === kind ? ['--cpu-prof'] : [] })
-  const [message] = await Promise.race([
+/** Starts the pipeline with the synthetic document, alone, and tells how long that took: medians. */
+export async function measureSyntheticStart(starts: number): Promise<{ ready: number, compile: number }> {
+  const servers: MeasuredServer[] = []
+  for (let at = 0; at < starts; at += 1) {
+    const server = await startServer('pipeline', formatApiKey('sandbox', randomBytes(32)))
+    server.child.disconnect()
+    await once(server.child, 'exit')
+    servers.push(server)
+  }
+  return { ready: median(servers.map(({ readySeconds }) => readySeconds)), compile: median(servers.map(({ compileSeconds }) => compileSeconds)) }
+}
+
+async function startServer(kind: ServerKind, apiKey: string): Promise<MeasuredServer> {
+  const from = performance.now()
+  const child = fork(new URL('pipelineServer.ts', import.meta.url), [kind, apiKey])
+  const [{ port, compileMs }] = await Promise.race([
     once(child, 'message'), once(child, 'exit').then(() => Promise.reject(new Error(`the ${kind} server did not start`))),
   ]) as [{ port: number, compileMs: number }]
-  return { child, ...message }
+  return { child, port, readySeconds: (performance.now() - from) / 1000, compileSeconds: compileMs / 1000 }
 }
 
 async function usage(child: ChildProcess): Promise<number> {
@@ -66,12 +87,3 @@ async function usage(child: ChildProcess): Promise<number> {
   const [{ cpuMicroseconds }] = await once(child, 'message') as [{ cpuMicroseconds: number }]
   return cpuMicroseconds
 }
-
-/** The middle value; of an even number, the mean of the two in the middle. */
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length / 2
-  return sorted.length % 2 === 1 ? sorted[Math.floor(middle)] as number : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
-}
-
-if (import.meta.main) console.log(await measurePipeline({}, console.log))

@@ -113,6 +113,6 @@ const server = createServer({ keepAliveTimeout: 60_000 }, await build(apiKey))
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port, compileMs }))
 process.on('message', () => {
   const { user, system } = process.cpuUsage()
-  process.send?.({ cpuMicroseconds: user + system, user, system })
+  process.send?.({ cpuMicroseconds: user + system })
 })
 process.on('disconnect', () => process.exit(0))

@@ -1,84 +1,27 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { formatApiKey } from '../domain/apiKeys.ts'
-import type { CallerKind, Operation } from '../handlers/http/operation.ts'
+import type { CallerKind } from '../handlers/http/operation.ts'
 import { signCallback } from '../providers/callbackSignature.ts'
+import { damaged, denialsOf, fresh, scopesOf, withCredential } from './denialList.ts'
 import type { RawAnswer } from './harness/call.ts'
-import { asId, operationIds, startEveryService } from './harness/everyOperation.ts'
-import type { TokenClaims } from './harness/issuer.ts'
+import { asId, claimsFor, operationIds, startEveryService } from './harness/everyOperation.ts'
 
 const every = await startEveryService()
-const { issuer, claimsFor, payments: { given, clock, credential, database } } = every
+const {
+  issuer,
+  payments: { given, clock, credential, database },
+} = every
 const [merchant, sibling, stranger] = await merchants()
+const denials = denialsOf(every, merchant)
 const operations = operationIds.map((id) => every.of(id).operation)
 
 /** Denials that do not hold for an operation, `<operationId>: <denial>`. The list may only shrink. */
 const exempt: readonly string[] = [
   // Identity serves both environments (decision 5.2).
-  'getTenant: a token of the other environment', 'getTenant: an expired token of the other environment', 'getTenant: a key of the other environment',
+  'getTenant: a token of the other environment',
+  'getTenant: an expired token of the other environment',
+  'getTenant: a key of the other environment',
   'getTenant: a damaged key of the other environment',
-]
-
-interface Denial {
-  name: string
-  /** Kinds of caller that it is about. */
-  kinds: readonly CallerKind[]
-  /** Status and code. */
-  answer: string
-  credential(operation: Operation): Promise<string | undefined> | string | undefined
-  when?(operation: Operation): boolean
-}
-
-const withCredential: readonly CallerKind[] = ['merchant', 'console', 'tenant', 'admin', 'user', 'credential', 'seller', 'service']
-const withRole: readonly CallerKind[] = ['merchant', 'console', 'tenant', 'admin', 'seller']
-const token = (claims: TokenClaims) => (operation: Operation) => issuer.token(claimsFor(operation, claims))
-const scopesOf = ({ caller }: Operation) => caller.scope ?? []
-const fresh = (environment: 'sandbox' | 'production') => formatApiKey(environment, randomBytes(32))
-/** Changes the last character, which belongs to the checksum. */
-const damaged = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
-
-const malformed = [
-  'nonsense', 'null', 'undefined', '.', '..', 'a.b', 'a.b.c', 'a.b.c.d', 'sk_', 'sk_test', 'sk_test_', 'sk_test_short', 'SK_TEST_x', 'sk_test_' + 'x'.repeat(49), 'pk_test_' + 'x'.repeat(49),
-  'eyJ.eyJ.', 'e30.e30.', 'e30.e30.e30', `${'x'.repeat(4000)}.y.z`, '{}', "'or'1'='1", '%00', '*',
-]
-
-const denials: Denial[] = [
-  { name: 'no credential', kinds: withCredential, answer: '401 unauthenticated', credential: () => undefined },
-  ...malformed.map((text): Denial => ({ name: `a malformed credential (${text.slice(0, 20)})`, kinds: withCredential, answer: '401 unauthenticated', credential: () => text })),
-  { name: 'a token under a key that the issuer never published', kinds: withCredential, answer: '401 unauthenticated', credential: (operation) => issuer.forgedToken(claimsFor(operation)) },
-  { name: 'a token signed by HMAC with the public key', kinds: withCredential, answer: '401 unauthenticated', credential: (operation) => issuer.confusedToken(claimsFor(operation)) },
-  { name: 'an unsigned token', kinds: withCredential, answer: '401 unauthenticated', credential: (operation) => issuer.unsignedToken(claimsFor(operation)) },
-  { name: 'a token whose claims were changed', kinds: withCredential, answer: '401 unauthenticated', credential: async (operation) => swapClaims(await issuer.token(claimsFor(operation)), issuer.unsignedToken(claimsFor(operation))) },
-  { name: 'an expired token', kinds: withCredential, answer: '401 unauthenticated', credential: token({ expiresIn: -6 }) },
-  { name: 'a token that is not valid yet', kinds: withCredential, answer: '401 unauthenticated', credential: token({ notBefore: 60 }) },
-  { name: 'a token of another issuer', kinds: withCredential, answer: '401 unauthenticated', credential: token({ issuer: 'http://other.test' }) },
-  { name: 'a token for another audience', kinds: withCredential, answer: '401 unauthenticated', credential: token({ audience: 'other' }) },
-  { name: 'a token of another type', kinds: withCredential, answer: '401 unauthenticated', credential: token({ type: 'JWT' }) },
-  { name: 'an ID token', kinds: withCredential, answer: '401 unauthenticated', credential: token({ type: 'id+jwt' }) },
-  { name: 'a token of the other environment', kinds: withCredential, answer: '403 env_mismatch', credential: token({ environment: 'production' }) },
-  { name: 'an expired token of the other environment', kinds: withCredential, answer: '403 env_mismatch', credential: token({ environment: 'production', expiresIn: -600 }) },
-  { name: 'a forged token of the other environment', kinds: withCredential, answer: '401 unauthenticated', credential: (operation) => issuer.forgedToken(claimsFor(operation, { environment: 'production' })) },
-  { name: 'a token of another issuer and environment', kinds: withCredential, answer: '401 unauthenticated', credential: token({ environment: 'production', issuer: 'http://other.test' }) },
-  { name: 'a key of the other environment', kinds: withCredential, answer: '403 env_mismatch', credential: () => fresh('production') },
-  { name: 'a damaged key of the other environment', kinds: withCredential, answer: '403 env_mismatch', credential: () => damaged(fresh('production')) },
-  { name: 'a live key of which one character is wrong', kinds: withCredential, answer: '401 unauthenticated', credential: async (operation) => damaged(await given.apiKey(merchant, { scopes: scopesOf(operation) })) },
-  { name: 'a well-formed key that nobody was given', kinds: withCredential, answer: '401 unauthenticated', credential: () => fresh('sandbox') },
-  { name: 'a revoked key', kinds: withCredential, answer: '401 unauthenticated', credential: () => given.revokedApiKey(merchant) },
-  { name: 'an expired key', kinds: withCredential, answer: '401 unauthenticated', credential: (operation) => given.apiKey(merchant, { scopes: scopesOf(operation), expiresAt: new Date(clock.now().getTime() - 1) }) },
-  { name: 'a key in the moment it expires', kinds: withCredential, answer: '401 unauthenticated', credential: (operation) => given.apiKey(merchant, { scopes: scopesOf(operation), expiresAt: clock.now() }) },
-  { name: 'a key without the scope', kinds: ['merchant'], answer: '403 insufficient_scope', credential: (operation) => given.apiKey(merchant, { scopes: otherScopes(operation) }) },
-  { name: 'a key without any scope', kinds: ['merchant'], answer: '403 insufficient_scope', credential: () => given.apiKey(merchant, { scopes: [] }) },
-  { name: 'a key, where people or services act', kinds: ['console', 'tenant', 'admin', 'seller'], answer: '403 forbidden', credential: () => given.apiKey(merchant) },
-  { name: 'a user without a role', kinds: withRole, answer: '403 forbidden', credential: token({ bindings: [] }) },
-  { name: 'a user whose role lacks the permission', kinds: withRole, answer: '403 forbidden', credential: token({ bindings: [{ role: 'reviewer', scope: '*' }] }), when: ({ caller }) => caller.kind !== 'admin' },
-  { name: 'a user whose role is bound to a merchant', kinds: ['tenant', 'admin'], answer: '403 forbidden', credential: async (operation) => issuer.token({ ...claimsFor(operation), bindings: (claimsFor(operation).bindings ?? []).map(({ role }) => ({ role, scope: `merchant:${merchant.id}` })) }) },
-  { name: 'a user whose role is bound to a store', kinds: ['merchant', 'console', 'tenant'], answer: '403 forbidden', credential: async (operation) => issuer.token({ ...claimsFor(operation), bindings: (claimsFor(operation).bindings ?? []).map(({ role }) => ({ role, scope: `pos:${randomUUID()}` })) }) },
-  { name: 'a user of a tenant that is not the platform', kinds: ['admin'], answer: '403 forbidden', credential: token({ platform: false }) },
-  { name: 'a service', kinds: withRole, answer: '403 forbidden', credential: (operation) => issuer.token({ permissions: [operation.caller.permission ?? scopesOf(operation)[0] ?? ''], tenantId: merchant.tenantId }) },
-  { name: 'a service without the permission', kinds: ['service'], answer: '403 forbidden', credential: token({ permissions: ['payments.legal.read'] }) },
-  { name: 'a user, where services act', kinds: ['service'], answer: '403 forbidden', credential: () => issuer.token({ bindings: [{ role: 'platform_admin', scope: '*' }], platform: true }) },
-  { name: 'a user without a step-up', kinds: withCredential, answer: '401 insufficient_user_authentication', credential: async (operation) => issuer.token(withoutStepUp(operation)), when: ({ rules }) => rules.has('x-step-up') },
-  { name: 'a user whose step-up is older than 5 minutes', kinds: withCredential, answer: '401 insufficient_user_authentication', credential: token({ stepUpAge: 301 }), when: ({ rules }) => rules.has('x-step-up') },
 ]
 
 /** How the thing that a path names is made, and who may read it. Every operation on one thing of a merchant is here. */
@@ -86,8 +29,15 @@ const things: Record<string, () => Promise<Record<string, string>>> = {
   getPaymentIntent: async () => ({ id: await intentOf(merchant) }),
 }
 
-describe.each(operations.filter(({ caller }) => withCredential.includes(caller.kind)).map((operation) => [operation.id, operation] as const))('%s refuses', (id, operation) => {
-  const about = denials.filter(({ name, kinds, when }) => kinds.includes(operation.caller.kind) && (when?.(operation) ?? true) && !exempt.includes(`${id}: ${name}`))
+describe.each(
+  operations
+    .filter(({ caller }) => withCredential.includes(caller.kind))
+    .map((operation) => [operation.id, operation] as const),
+)('%s refuses', (id, operation) => {
+  const about = denials.filter(
+    ({ name, kinds, when }) =>
+      kinds.includes(operation.caller.kind) && (when?.(operation) ?? true) && !exempt.includes(`${id}: ${name}`),
+  )
 
   test.each(about.map((denial) => [denial.name, denial] as const))('%s', async (_, denial) => {
     const as = await denial.credential(operation)
@@ -107,51 +57,87 @@ describe.each(operations.filter(({ caller }) => withCredential.includes(caller.k
 describe('the other environment, where both are served,', () => {
   test('is no fault of a token or key of its own', async () => {
     const { operation } = every.of('getTenant')
-    expect((await ask('getTenant', await issuer.token(claimsFor(operation, { environment: 'production' })))).status).toBe(404)
-    for (const as of [await issuer.token(claimsFor(operation, { environment: 'production', expiresIn: -6 })), fresh('production'), damaged(fresh('production'))]) {
+    expect(
+      (await ask('getTenant', await issuer.token(claimsFor(operation, { environment: 'production' })))).status,
+    ).toBe(404)
+    for (const as of [
+      await issuer.token(claimsFor(operation, { environment: 'production', expiresIn: -6 })),
+      fresh('production'),
+      damaged(fresh('production')),
+    ]) {
       expect(refusal(await ask('getTenant', as))).toBe('401 unauthenticated')
     }
   })
 })
 
-const onOneThing = operations.filter(({ caller: { kind }, parameters }) => ['merchant', 'console', 'seller'].includes(kind) && parameters.some(({ in: place }) => place === 'path'))
+const onOneThing = operations.filter(
+  ({ caller: { kind }, parameters }) =>
+    ['merchant', 'console', 'seller'].includes(kind) && parameters.some(({ in: place }) => place === 'path'),
+)
 
-describe.each(onOneThing.map((operation) => [operation.id, operation] as const))('%s of somebody else', (id, operation) => {
-  const make = things[id]
+describe.each(onOneThing.map((operation) => [operation.id, operation] as const))(
+  '%s of somebody else',
+  (id, operation) => {
+    const make = things[id]
 
-  test('is not told from an unknown one', async () => {
-    if (!make) throw new Error(`say in \`things\` how the thing of ${id} is made`)
-    const params = await make()
-    const unknown = Object.fromEntries(Object.keys(params).map((name) => [name, randomUUID()]))
-    const owner = await given.apiKey(merchant, { scopes: scopesOf(operation) })
-    const reference = neutral(await ask(id, owner, unknown))
-    expect(reference.status).toBe(404)
-    expect((await ask(id, owner, params)).status).toBe(200)
-    const foreign = {
-      'a key of another merchant of the tenant': await given.apiKey(sibling, { scopes: scopesOf(operation) }),
-      'a key of another tenant': await given.apiKey(stranger, { scopes: scopesOf(operation) }),
-      'a user of another tenant': await issuer.token(claimsFor(operation, { tenantId: stranger.tenantId })),
-      'a user whose role is held at another merchant': await given.token(sibling, 'merchant_owner', `merchant:${sibling.id}`),
-      'a user of another tenant with a role at this merchant': await given.token(stranger, 'merchant_owner', `merchant:${merchant.id}`),
-    }
-    for (const [name, as] of Object.entries(foreign)) expect(neutral(await ask(id, as, params)), name).toEqual(reference)
-    for (const as of [await given.token(merchant, 'tenant_admin', '*'), await given.token(merchant, 'merchant_owner', `merchant:${merchant.id}`)]) {
-      expect((await ask(id, as, params)).status).toBe(200)
-    }
-  })
-})
+    test('is not told from an unknown one', async () => {
+      if (!make) throw new Error(`say in \`things\` how the thing of ${id} is made`)
+      const params = await make()
+      const unknown = Object.fromEntries(Object.keys(params).map((name) => [name, randomUUID()]))
+      const owner = await given.apiKey(merchant, { scopes: scopesOf(operation) })
+      const reference = neutral(await ask(id, owner, unknown))
+      expect(reference.status).toBe(404)
+      expect((await ask(id, owner, params)).status).toBe(200)
+      const foreign = {
+        'a key of another merchant of the tenant': await given.apiKey(sibling, { scopes: scopesOf(operation) }),
+        'a key of another tenant': await given.apiKey(stranger, { scopes: scopesOf(operation) }),
+        'a user of another tenant': await issuer.token(claimsFor(operation, { tenantId: stranger.tenantId })),
+        'a user whose role is held at another merchant': await given.token(
+          sibling,
+          'merchant_owner',
+          `merchant:${sibling.id}`,
+        ),
+        'a user of another tenant with a role at this merchant': await given.token(
+          stranger,
+          'merchant_owner',
+          `merchant:${merchant.id}`,
+        ),
+      }
+      for (const [name, as] of Object.entries(foreign))
+        expect(neutral(await ask(id, as, params)), name).toEqual(reference)
+      for (const as of [
+        await given.token(merchant, 'tenant_admin', '*'),
+        await given.token(merchant, 'merchant_owner', `merchant:${merchant.id}`),
+      ]) {
+        expect((await ask(id, as, params)).status).toBe(200)
+      }
+    })
+  },
+)
 
 describe.each(operations.filter(({ caller }) => caller.kind === 'provider').map(({ id }) => id))('%s refuses', (id) => {
   test('a callback that is not signed under the credential in its path', async () => {
     const request = await every.accepted(id)
     const body = Buffer.from(String(request.body))
     const signatures = {
-      'no signature': undefined, 'an empty one': '', 'a malformed one': 't=1,v1=xyz', 'another secret': signCallback(randomUUID(), body, clock.now()),
-      'other bytes': signCallback(credential.secret, Buffer.concat([body, body]), clock.now()), 'old': signCallback(credential.secret, body, new Date(clock.now().getTime() - 301_000)),
+      'no signature': undefined,
+      'an empty one': '',
+      'a malformed one': 't=1,v1=xyz',
+      'another secret': signCallback(randomUUID(), body, clock.now()),
+      'other bytes': signCallback(credential.secret, Buffer.concat([body, body]), clock.now()),
+      old: signCallback(credential.secret, body, new Date(clock.now().getTime() - 301_000)),
       'of the future': signCallback(credential.secret, body, new Date(clock.now().getTime() + 301_000)),
     }
     for (const [name, signature] of Object.entries(signatures)) {
-      const answer = await every.of(id).service.send(asId(id), { ...request, headers: { 'Content-Type': 'application/json', ...(signature !== undefined && { 'X-Simulator-Signature': signature }) } })
+      const answer = await every
+        .of(id)
+        .service.send(asId(id), {
+          ...request,
+          headers: {
+            'Content-Type': 'application/json',
+            ...(signature !== undefined && { 'X-Simulator-Signature': signature }),
+          },
+        })
       expect(refusal(answer), name).toBe('401 unauthenticated')
     }
   })
@@ -159,7 +145,9 @@ describe.each(operations.filter(({ caller }) => caller.kind === 'provider').map(
   test('an API key in place of a signature', async () => {
     const { headers, ...request } = await every.accepted(id)
     expect(headers).toHaveProperty('X-Simulator-Signature')
-    expect(refusal(await every.of(id).service.send(asId(id), { ...request, as: await given.apiKey(merchant) }))).toBe('401 unauthenticated')
+    expect(refusal(await every.of(id).service.send(asId(id), { ...request, as: await given.apiKey(merchant) }))).toBe(
+      '401 unauthenticated',
+    )
   })
 })
 
@@ -187,10 +175,13 @@ function refusal({ status, body }: RawAnswer): string {
 }
 
 /** An answer without what differs between any two. */
-function neutral({ status, text, headers }: RawAnswer): { status: number, text: string, headers: string[] } {
+function neutral({ status, text, headers }: RawAnswer): { status: number; text: string; headers: string[] } {
   return {
-    status, text: text.replace(/"request_id":"[^"]*"/, ''),
-    headers: [...headers].filter(([name]) => !/^(date|x-request-id|ratelimit-.*)$/.test(name)).map(([name, value]) => `${name}: ${value}`),
+    status,
+    text: text.replace(/"request_id":"[^"]*"/, ''),
+    headers: [...headers]
+      .filter(([name]) => !/^(date|x-request-id|ratelimit-.*)$/.test(name))
+      .map(([name, value]) => `${name}: ${value}`),
   }
 }
 
@@ -200,27 +191,19 @@ async function merchants() {
 }
 
 async function intentOf(owner: typeof merchant): Promise<string> {
-  const answer = await every.payments.call('createPaymentIntent', { as: await given.apiKey(owner), body: { amount_idr: 150_000, allowed_channels: ['qris', 'cash'] } })
+  const answer = await every.payments.call('createPaymentIntent', {
+    as: await given.apiKey(owner),
+    body: { amount_idr: 150_000, allowed_channels: ['qris', 'cash'] },
+  })
   if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
   return answer.body.id
 }
 
 async function rows(): Promise<number> {
-  const [row] = await database.query((sql) => sql<{ n: number }[]>`
-    select (select count(*) from payments.payment_intents) + (select count(*) from payments.idempotency_keys) + (select count(*) from payments.provider_callbacks) as n`)
+  const [row] = await database.query(
+    (sql) => sql<{ n: number }[]>`
+    select (select count(*) from payments.payment_intents) + (select count(*) from payments.idempotency_keys)
+      + (select count(*) from payments.provider_callbacks) as n`,
+  )
   return Number(row?.n)
-}
-
-function otherScopes(operation: Operation): string[] {
-  return ['payments.payment_intent.create', 'payments.payment_intent.read', 'payments.refund.create'].filter((scope) => !scopesOf(operation).includes(scope))
-}
-
-function withoutStepUp(operation: Operation): TokenClaims {
-  const { stepUpAge: _, ...claims } = claimsFor(operation)
-  return claims
-}
-
-function swapClaims(signed: string, other: string): string {
-  const [head, , signature] = signed.split('.')
-  return [head, other.split('.')[1], signature].join('.')
 }

@@ -15,17 +15,19 @@ where operation_id = 'createPaymentIntent' and resource_id is not null
 group by resource_id
 having count(*) > 1;
 
--- I2.answered_intent_exists: an intent that was answered under a key exists, at the key's owner, and is not failed unseen
+-- I2.answered_intent_exists: an intent answered under a key exists, belongs to the key's owner and is visible
 select k.owner_id, k.key, k.resource_id
 from payments.idempotency_keys k
-left join payments.payment_intents i on i.id = k.resource_id and i.tenant_id = k.tenant_id and i.merchant_id = k.owner_id
+left join payments.payment_intents i
+  on i.id = k.resource_id and i.tenant_id = k.tenant_id and i.merchant_id = k.owner_id
 where k.operation_id = 'createPaymentIntent' and k.status = 201 and (i.id is null or not i.visible);
 
 -- I2.key_ends_with_its_operation: a key is answered exactly when its provider operation is finished
 select k.owner_id, k.key, k.status, o.id as provider_operation_id, o.recovery_point
 from payments.idempotency_keys k
 left join payments.provider_operations o
-  on o.id = k.provider_operation_id and o.tenant_id = k.tenant_id and o.merchant_id = k.owner_id and o.idempotency_key = k.key
+  on o.id = k.provider_operation_id and o.tenant_id = k.tenant_id and o.merchant_id = k.owner_id
+  and o.idempotency_key = k.key
 where k.provider_operation_id is not null
   and (o.id is null or (k.status is null) <> (o.recovery_point = 'started'));
 
@@ -54,7 +56,8 @@ where max_uses = 1 and uses = 1 and paid_idr <> amount_idr;
 select i.id, i.status, i.paid_idr, i.overpaid_idr, coalesce(a.taken, 0) as taken
 from payments.payment_intents i
 left join (
-  select intent_id, sum(amount_idr) as taken from payments.payment_attempts where status = 'succeeded' group by intent_id
+  select intent_id, sum(amount_idr) as taken
+  from payments.payment_attempts where status = 'succeeded' group by intent_id
 ) a on a.intent_id = i.id
 where i.status <> 'reversed' and i.paid_idr + i.overpaid_idr <> coalesce(a.taken, 0);
 
@@ -73,7 +76,8 @@ from payments.payment_intents i
 left join payments.provider_operations o on o.intent_id = i.id and o.attempt_id = i.current_attempt_id
 where not i.visible and (
   i.uses <> 0 or i.paid_idr <> 0 or i.overpaid_idr <> 0
-  or (i.status, coalesce(o.recovery_point, 'none')) not in (('open', 'started'), ('failed', 'refused'), ('expired', 'abandoned')));
+  or (i.status, coalesce(o.recovery_point, 'none'))
+    not in (('open', 'started'), ('failed', 'refused'), ('expired', 'abandoned')));
 
 -- I4.shown_when_answered: an intent whose charge the provider confirmed is visible, and its attempt names the charge
 select i.id, i.status, o.id as provider_operation_id, a.charge_reference
@@ -132,7 +136,7 @@ left join (
 ) e on e.intent_id = i.id
 where i.uses <> coalesce(e.completed, 0);
 
--- I5.expired_once: payment_intent.expired is written once when a visible intent expires, and otherwise only before late money
+-- I5.expired_once: payment_intent.expired is written once when a visible intent expires, else only before late money
 select i.id, i.status, i.late, coalesce(e.expired, 0) as expired
 from payments.payment_intents i
 left join (
@@ -145,7 +149,8 @@ where coalesce(e.expired, 0) > 1
 -- I5.event_is_what_it_says: an event's body names the same event as its row, and its intent is the merchant's
 select e.id, e.kind, e.intent_id
 from payments.events e
-left join payments.payment_intents i on i.id = e.intent_id and i.tenant_id = e.tenant_id and i.merchant_id = e.merchant_id
+left join payments.payment_intents i
+  on i.id = e.intent_id and i.tenant_id = e.tenant_id and i.merchant_id = e.merchant_id
 where (e.intent_id is not null and i.id is null)
   or e.body::jsonb ->> 'id' is distinct from e.id::text
   or e.body::jsonb ->> 'event' is distinct from e.kind

@@ -14,6 +14,8 @@ export interface ServiceParts {
   runtime: Runtime
   log: Logger
   observe(observation: Observation): void
+  /** Milliseconds on a clock that never steps back, for the rate limits; left out: the process's own. */
+  elapsed?: () => number
   /** True once the process was told to end; readiness says so. */
   isDraining(): boolean
   /** Replaces handlers, for tests of what the pipeline makes of a failing one. */

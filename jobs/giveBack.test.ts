@@ -17,8 +17,11 @@ const held = async () => {
   const body = { amount_idr: 150_000, allowed_channels: ['va_bank_a'], reference_id: key }
   await simulator.next('time-out-before-charging', { merchant_reference: key })
   expect((await call('createPaymentIntent', { as, body, key })).status).toBe(503)
-  const [row] = await database.query((sql) => sql<{ id: string }[]>`select id from payments.provider_operations where idempotency_key = ${key}`)
-  const operation = await database.query((sql) => takeOverProviderOperation(sql, merchant.tenantId, merchant.id, row?.id ?? '', randomUUID()))
+  const [row] = await database.query((sql) => sql<{ id: string }[]>`
+    select id from payments.provider_operations where idempotency_key = ${key}`)
+  const { id, tenantId } = merchant
+  const operation = await database.query((sql) =>
+    takeOverProviderOperation(sql, tenantId, id, row?.id ?? '', randomUUID()))
   if (!operation) throw new Error('the lease had not been given back')
   return { operation, retry: () => call('createPaymentIntent', { as, body, key }) }
 }
@@ -52,7 +55,8 @@ describe('a creation that loses the database', () => {
   test('gives its lease back once the database is there again, so that the retry finishes it at once', async () => {
     const { operation, retry } = await held()
     const away = awayFor(3)
-    await expect(finishCreation(operation, false, { ...creation, database: away.database, runtime: atOnce })).rejects.toThrow('lost')
+    const settings = { ...creation, database: away.database, runtime: atOnce }
+    await expect(finishCreation(operation, false, settings)).rejects.toThrow('lost')
     await away.answered
     expect(await leaseLapsed(operation)).toBe(true)
     expect((await retry()).status).toBe(201)
@@ -60,7 +64,8 @@ describe('a creation that loses the database', () => {
 
   test('leaves the lease to whoever has taken it over', async () => {
     const { operation } = await held()
-    await database.query((sql) => sql`update payments.provider_operations set lease_token = ${randomUUID()} where id = ${operation.id}`)
+    await database.query((sql) => sql`
+      update payments.provider_operations set lease_token = ${randomUUID()} where id = ${operation.id}`)
     await giveBack(operation, { ...creation, runtime: atOnce })
     expect(await leaseLapsed(operation)).toBe(false)
   })

@@ -19,12 +19,15 @@ const contract: Step = {
   },
 }
 
-/** Every vitest file, counted by the folder it is in. */
-async function tests(): Promise<Counts> {
+/** The drills measure time: they run one after the other, with nothing beside them. */
+const drills = 'bench/drills/**'
+
+/** The vitest files that `selection` names, counted by the folder they are in. */
+async function tests(...selection: readonly string[]): Promise<Counts> {
   const folder = mkdtempSync(join(tmpdir(), 'bayar-tests-'))
   const file = join(folder, 'report.json')
   try {
-    const { code } = await node('node_modules/vitest/vitest.mjs', ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`], true)
+    const { code } = await node('node_modules/vitest/vitest.mjs', ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`, ...selection], true)
     if (!existsSync(file)) {
       report('tests', once(false), 0)
       return once(false)
@@ -43,10 +46,15 @@ const from = performance.now()
 console.log('checks:')
 const checked = await runSteps(checks)
 console.log('tests:')
-const tested = await tests()
+// Every declared answer has to be seen by some test of this run.
+process.env.BAYAR_FULL_RUN = '1'
+const tested = await tests(`--exclude=${drills}`)
+delete process.env.BAYAR_FULL_RUN
+console.log('drills, in their short form:')
+const drilled = await tests('bench/drills', '--no-file-parallelism')
 console.log('contract:')
 const agreed = await timed(contract)
-const total = sum([checked, tested, agreed])
+const total = sum([checked, tested, drilled, agreed])
 const line = inWords(total)
 mkdirSync(join(root, '.dev'), { recursive: true })
 writeFileSync(join(root, '.dev', 'test-total'), `${line}\n`)

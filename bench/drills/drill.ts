@@ -41,7 +41,8 @@ export function between(random: () => number, low: number, high: number): number
 export function medianAndMost(values: readonly number[]): string {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted[Math.floor((sorted.length - 1) / 2)]
-  return middle === undefined ? 'none' : `median ${Math.round(middle)} ms, most ${Math.round(sorted.at(-1) ?? middle)} ms`
+  if (middle === undefined) return 'none'
+  return `median ${Math.round(middle)} ms, most ${Math.round(sorted.at(-1) ?? middle)} ms`
 }
 
 /** A failure for each thing that did not hold; of many alike the first ones and their number. */

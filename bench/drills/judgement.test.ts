@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { Try } from './callers.ts'
+import type { Try } from './requests.ts'
 import { between, medianAndMost, randomFrom } from './drill.ts'
 import { countsByStatus, firstSuccess, fullService, judgeAnswers, longestOpen } from './judgement.ts'
 
-const entry = (began: number, ended: number, status: number | null, more: Partial<Try> = {}): Try =>
-  ({ operation: 'getPaymentIntent', process: 0, began, ended, status, retryAfter: status === 503, problem: '', again: false, ...more })
+const entry = (began: number, ended: number, status: number | null, more: Partial<Try> = {}): Try => ({
+  operation: 'getPaymentIntent', process: 0, began, ended, status, retryAfter: status === 503, problem: '',
+  again: false, ...more,
+})
 const outage = { from: 1000, to: 2000 }
 
 describe('the judgement of answers', () => {
@@ -30,7 +32,8 @@ describe('the return after an outage', () => {
 
   test('is full after the last 503 that another follows within a second', () => {
     expect(fullService([entry(1500, 1600, 503)], outage, 9000)).toBe(0)
-    expect(fullService([entry(2000, 2400, 503), entry(2000, 3200, 503), entry(2000, 4300, 503)], outage, 9000)).toBe(1200)
+    const refusals = [2400, 3200, 4300].map((ended) => entry(2000, ended, 503))
+    expect(fullService(refusals, outage, 9000)).toBe(1200)
   })
 
   test('is not full when the 503 go on until the end', () => {

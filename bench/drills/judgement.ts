@@ -1,5 +1,6 @@
-import type { Try } from './callers.ts'
 import { failuresOf } from './drill.ts'
+import { isSuccess } from './requests.ts'
+import type { Try } from './requests.ts'
 
 export const openAtMostMs = 10_000
 export const backWithinMs = 5000
@@ -20,28 +21,31 @@ export function longestOpen(tries: readonly Try[]): number {
 
 /** What no fault excuses. */
 export function judgeAnswers(tries: readonly Try[]): string[] {
+  const long = tries.filter(({ began, ended }) => ended - began > openAtMostMs)
+  const broken = tries.filter(({ status }) => status !== null && status >= 500 && status !== 503)
+  const bare = tries.filter(({ status, retryAfter }) => status === 503 && !retryAfter)
   return [
-    ...failuresOf(`requests open longer than ${openAtMostMs / 1000} s`, tries.filter(({ began, ended }) => ended - began > openAtMostMs), describe),
-    ...failuresOf('5xx other than 503', tries.filter(({ status }) => status !== null && status >= 500 && status !== 503), describe),
-    ...failuresOf('503 without Retry-After', tries.filter(({ status, retryAfter }) => status === 503 && !retryAfter), describe),
+    ...failuresOf(`requests open longer than ${openAtMostMs / 1000} s`, long, describe),
+    ...failuresOf('5xx other than 503', broken, describe),
+    ...failuresOf('503 without Retry-After', bare, describe),
   ]
 }
 
-/** Milliseconds from the end of an outage to the first success that was asked for after it; null when there was none before `until`. */
+/** Milliseconds from the end of an outage to the first success asked for after it; null when none came by `until`. */
 export function firstSuccess(tries: readonly Try[], { to }: Outage, until: number): number | null {
-  const times = tries.filter(({ status, began, ended }) => isSuccess(status) && began >= to && ended <= until).map(({ ended }) => ended - to)
-  return times.length === 0 ? null : Math.min(...times)
+  const successes = tries.filter(({ status, began, ended }) => isSuccess(status) && began >= to && ended <= until)
+  return successes.length === 0 ? null : Math.min(...successes.map(({ ended }) => ended)) - to
 }
 
-/** Milliseconds from the end of an outage to the moment after which, for a second, nothing is answered 503; null when that never comes before `until`. */
+/**
+ * Milliseconds from the end of an outage to the moment after which nothing is answered 503 for a second; null when
+ * that second never comes by `until`.
+ */
 export function fullService(tries: readonly Try[], { to }: Outage, until: number): number | null {
-  const refusals = tries.filter(({ status, ended }) => status === 503 && ended >= to && ended <= until).map(({ ended }) => ended).sort((a, b) => a - b)
-  const last = [to, ...refusals].find((time, at, all) => (all[at + 1] ?? Infinity) - time > calmMs)
+  const refusals = tries.filter(({ status, ended }) => status === 503 && ended >= to && ended <= until)
+  const times = [to, ...refusals.map(({ ended }) => ended).sort((a, b) => a - b)]
+  const last = times.find((time, at) => (times[at + 1] ?? Infinity) - time > calmMs)
   return last === undefined || last + calmMs > until ? null : last - to
-}
-
-export function isSuccess(status: number | null): boolean {
-  return status !== null && status >= 200 && status < 300
 }
 
 /** Counts of answers, `none` for requests without one. */
@@ -51,5 +55,7 @@ export function countsByStatus(tries: readonly Try[]): string {
 }
 
 export function describe({ operation, process, began, ended, status, problem, again }: Try): string {
-  return `${operation}${again ? ' again' : ''} at process ${process + 1}, ${Math.round(ended - began)} ms, at ${(began / 1000).toFixed(2)} s: ${status ?? ''} ${problem}`
+  const where = `${operation}${again ? ' again' : ''} at process ${process + 1}`
+  const when = `${Math.round(ended - began)} ms, at ${(began / 1000).toFixed(2)} s`
+  return `${where}, ${when}: ${status ?? 'no answer'} ${problem}`
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { killApi } from './killApi.ts'
 
-test('a payments process killed under load costs no acknowledged intent and no second charge', async () => {
+test('a payments process killed under load loses no intent and charges none twice', async () => {
   const seed = randomInt(2 ** 31)
   const said: string[] = []
   const { failures, figures } = await killApi.run({ short: true, seed, say: (line) => said.push(line) })

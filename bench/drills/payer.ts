@@ -16,11 +16,16 @@ export interface Payer {
 
 type ChargeWithCallbacks = Omit<StoredCharge, 'notices'> & { callbacks_made: number }
 
+interface Moved {
+  charge: ChargeWithCallbacks
+  callback: { status?: number } | null
+}
+
 const pauseMs = 100
 const againMs = 200
 const callLimitMs = 20_000
 
-/** Pays an acknowledged charge now and then, and repeats the provider's callback, as providers do, until it is taken. */
+/** Pays an acknowledged charge now and then, and repeats the callback, as providers do, until it is taken. */
 export function startPayer(stage: Stage, load: Load): Payer {
   const paid: KeyedIntent[] = []
   const wrong: string[] = []
@@ -29,7 +34,7 @@ export function startPayer(stage: Stage, load: Load): Payer {
   const confirm = async (intent: KeyedIntent): Promise<void> => {
     const { charges: [charge] } = await stage.simulator.charges({ merchant_reference: intent.key })
     if (!charge) throw new Error(`the simulator has no charge for the intent ${intent.intentId}`)
-    const moved = await stage.simulator.pay(charge.reference) as unknown as { charge: ChargeWithCallbacks, callback: { status?: number } | null }
+    const moved = await stage.simulator.pay(charge.reference) as unknown as Moved
     let status = moved.callback?.status ?? null
     while (status !== 200) {
       if (status !== null && status !== 503) {
@@ -48,7 +53,10 @@ export function startPayer(stage: Stage, load: Load): Payer {
     try {
       const response = await fetch(stage.callbacks.url, {
         method: 'POST', body, signal: AbortSignal.timeout(callLimitMs),
-        headers: { 'Content-Type': 'application/json', 'X-Simulator-Signature': signCallback(stage.callbacks.secret, body, new Date()) },
+        headers: {
+          'Content-Type': 'application/json',
+          'X-Simulator-Signature': signCallback(stage.callbacks.secret, body, new Date()),
+        },
       })
       await response.arrayBuffer()
       return response.status

@@ -1,9 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { startLoad } from './callers.ts'
-import type { Try } from './callers.ts'
+import type { Try } from './requests.ts'
 import { between, failuresOf, medianAndMost, randomFrom } from './drill.ts'
 import type { Drill, DrillReport } from './drill.ts'
-import { backWithinMs, countsByStatus, describe, firstSuccess, fullService, judgeAnswers, longestOpen } from './judgement.ts'
+import {
+  backWithinMs, countsByStatus, describe, firstSuccess, fullService, judgeAnswers, longestOpen,
+} from './judgement.ts'
 import type { Outage } from './judgement.ts'
 import { startPayer } from './payer.ts'
 import { openStage } from './stage.ts'
@@ -21,7 +23,8 @@ const followUpMs = 30_000
 /** The restarts of a seed: immediate and fast in turn, 0.3 to 1.5 s down, calm after each. */
 function restartsOf(random: () => number, short: boolean): Restart[] {
   return Array.from({ length: short ? 3 : 20 }, (_, at) => ({
-    mode: at % 2 === 0 ? 'immediate' : 'fast', downMs: between(random, 300, 1500), calmMs: short ? between(random, 1500, 2000) : between(random, 2500, 6500),
+    mode: at % 2 === 0 ? 'immediate' : 'fast', downMs: between(random, 300, 1500),
+    calmMs: short ? between(random, 1500, 2000) : between(random, 2500, 6500),
   }))
 }
 
@@ -48,7 +51,8 @@ export const postgresRestart: Drill = {
         outages.push(outage)
         await wait(calmMs)
         const first = firstSuccess(load.tries, outage, performance.now())
-        say(`restart ${at + 1} of ${restarts.length}: ${mode}, away ${Math.round(outage.to - from)} ms, first success after ${first?.toFixed(0) ?? '-'} ms`)
+        const away = `${mode}, away ${Math.round(outage.to - from)} ms`
+        say(`restart ${at + 1} of ${restarts.length}: ${away}, first success after ${first?.toFixed(0) ?? '-'} ms`)
       }
       const loadEnd = performance.now()
       await Promise.all([load.finish(followUpMs), payer.finish()])
@@ -56,8 +60,8 @@ export const postgresRestart: Drill = {
       const tries = [...load.tries]
       const failures = [
         ...judgeAnswers(tries), ...judgeOutages(tries, outages, loadEnd),
-        ...stage.payments.flatMap(({ ends }, at) => ends() === 0 ? [] : [`payments process ${at + 1} ended by itself ${ends()} times`]),
-        ...(stage.worker.ends() === 0 ? [] : [`the worker ended by itself ${stage.worker.ends()} times`]),
+        ...[...stage.payments, stage.worker].flatMap(({ child: { name }, ends }) =>
+          ends() === 0 ? [] : [`${name} ended by itself ${ends()} times`]),
         ...await verify(stage, load, payer),
       ]
       passed = failures.length === 0
@@ -76,31 +80,39 @@ function withEnds(outages: readonly Outage[], loadEnd: number): { outage: Outage
 
 function judgeOutages(tries: readonly Try[], outages: readonly Outage[], loadEnd: number): string[] {
   const spans = withEnds(outages, loadEnd)
-  const excused = ({ ended }: Try): boolean => outages.some(({ from, to }) => ended >= from && ended <= to + backWithinMs)
-  const slow = spans.filter(({ outage, until }) => !((firstSuccess(tries, outage, until) ?? Infinity) <= backWithinMs))
-  const partial = spans.filter(({ outage, until }) => !((fullService(tries, outage, until) ?? Infinity) <= backWithinMs))
+  const backLate = (time: number | null): boolean => (time ?? Infinity) > backWithinMs
+  const excused = ({ ended }: Try): boolean =>
+    outages.some(({ from, to }) => ended >= from && ended <= to + backWithinMs)
+  const refused = tries.filter((entry) => entry.status === 503 && !excused(entry))
+  const slow = spans.filter(({ outage, until }) => backLate(firstSuccess(tries, outage, until)))
+  const partial = spans.filter(({ outage, until }) => backLate(fullService(tries, outage, until)))
+  const unmet = spans.filter(({ outage: { from, to } }) =>
+    !tries.some(({ status, began, ended }) => status === 503 && began >= from && ended <= to))
   const number = ({ outage }: { outage: Outage }): string => `restart ${outages.indexOf(outage) + 1}`
-  const during = outages.filter(({ from, to }) => !tries.some(({ status, began, ended }) => status === 503 && began >= from && ended <= to))
   return [
     ...failuresOf('requests without an answer', tries.filter(({ status }) => status === null), describe),
-    ...failuresOf('503 although PostgreSQL was there', tries.filter((entry) => entry.status === 503 && !excused(entry)), describe),
+    ...failuresOf('503 although PostgreSQL was there', refused, describe),
     ...failuresOf(`no success within ${backWithinMs / 1000} s of the return`, slow, number),
     ...failuresOf(`no full service within ${backWithinMs / 1000} s of the return`, partial, number),
     // A load that never met the outage would prove nothing.
-    ...failuresOf('outages that no request met', during, ({ from }) => `at ${(from / 1000).toFixed(2)} s`),
+    ...failuresOf('outages that no request met', unmet, number),
   ]
 }
 
-function figuresOf(tries: readonly Try[], outages: readonly Outage[], loadEnd: number, keys: number, payments: number): DrillReport['figures'] {
+function figuresOf(
+  tries: readonly Try[], outages: readonly Outage[], loadEnd: number, keys: number, payments: number,
+): DrillReport['figures'] {
   const spans = withEnds(outages, loadEnd)
-  const numbers = (values: (number | null)[]): number[] => values.filter((value) => value !== null)
+  const over = (measure: typeof firstSuccess): string => medianAndMost(
+    spans.map(({ outage, until }) => measure(tries, outage, until)).filter((time) => time !== null))
   const whileAway = tries.filter(({ began, ended }) => outages.some(({ from, to }) => began >= from && ended <= to))
+  const longest = (some: readonly Try[]): string => `${Math.round(longestOpen(some))} ms`
   return [
     ['requests by status', countsByStatus(tries)],
     ['keys and payments', `${keys} keys, ${payments} payments`],
     ['PostgreSQL away', medianAndMost(outages.map(({ from, to }) => to - from))],
-    ['longest open request', `${Math.round(longestOpen(tries))} ms; begun and ended while away ${Math.round(longestOpen(whileAway))} ms`],
-    ['return to first success', medianAndMost(numbers(spans.map(({ outage, until }) => firstSuccess(tries, outage, until))))],
-    ['return to full service', medianAndMost(numbers(spans.map(({ outage, until }) => fullService(tries, outage, until))))],
+    ['longest open request', `${longest(tries)}; begun and ended while away ${longest(whileAway)}`],
+    ['return to first success', over(firstSuccess)],
+    ['return to full service', over(fullService)],
   ]
 }

@@ -91,6 +91,7 @@ export async function startPayments(options: BenchOptions = {}): Promise<Payment
   const log = createLog('payments', { LOG_LEVEL: 'debug' }, { write: (line: string) => logged.push(line) })
   const service = await paymentsService({
     configuration, database: options.database ?? database, runtime, log, observe: requestLogger(log, secretNames(bundle)), isDraining: options.isDraining ?? (() => false),
+    elapsed: () => clock.now().getTime(),
     ...(options.overrides && { overrides: options.overrides }),
   })
   const server = createServer(service.express)

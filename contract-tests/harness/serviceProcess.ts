@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Service } from '../../handlers/service.ts'
+import type { ProcessName } from '../../domain/configuration.ts'
 
 /** A service in a process of its own. */
 export interface ServiceProcess {
@@ -10,12 +10,22 @@ export interface ServiceProcess {
   readyMs: number
   /** Ends it as a power cut would. */
   kill(): Promise<void>
+  /** Lets it end by itself. */
+  end(): Promise<void>
 }
 
+const entries = {
+  payments: { file: 'handlers/server.ts', arguments: ['payments'] },
+  storefront: { file: 'handlers/server.ts', arguments: ['storefront'] },
+  identity: { file: 'handlers/server.ts', arguments: ['identity'] },
+  simulator: { file: 'providers/simulator/server.ts', arguments: [] },
+} satisfies Partial<Record<ProcessName, { file: string, arguments: string[] }>>
+
 /** Starts a service on a free port with this environment and nothing else. Rejects with what it wrote when it ends before it is ready. */
-export async function startServiceProcess(name: Service['name'], environment: Record<string, string>): Promise<ServiceProcess> {
+export async function startServiceProcess(name: keyof typeof entries, environment: Record<string, string>): Promise<ServiceProcess> {
   const from = performance.now()
-  const child = fork(fileURLToPath(new URL('../../handlers/server.ts', import.meta.url)), [name], {
+  const { file, arguments: given } = entries[name]
+  const child = fork(fileURLToPath(new URL(`../../${file}`, import.meta.url)), given, {
     env: { PATH: process.env.PATH, ...environment, [`${name.toUpperCase()}_PORT`]: '0' }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [],
   })
   const killNow = (): void => void child.kill('SIGKILL')
@@ -31,6 +41,11 @@ export async function startServiceProcess(name: Service['name'], environment: Re
     async kill() {
       process.off('exit', killNow)
       child.kill('SIGKILL')
+      await ended
+    },
+    async end() {
+      process.off('exit', killNow)
+      child.kill('SIGTERM')
       await ended
     },
   }

@@ -79,7 +79,10 @@ export interface SyntheticBench {
   bff: string
   /** Header that a shopper's request carries. */
   session: string
-  apiKey(scopes: readonly string[], options?: { tenantId?: string, merchantId?: string, environment?: Environment }): string
+  apiKey(
+    scopes: readonly string[],
+    options?: { tenantId?: string; merchantId?: string; environment?: Environment },
+  ): string
   reported: unknown[]
   observed: Observation[]
 }
@@ -89,39 +92,80 @@ export const bffSubject = 'storefront-backend'
 export const providerSignature = 'signed'
 
 /** Every guard that there is, in the written order. */
-export function everyGuard(verifiers: Verifiers, world: World, store: IdempotencyStore | undefined, database: Database, limits: RateLimits): Guard[] {
+export function everyGuard(
+  verifiers: Verifiers,
+  world: World,
+  store: IdempotencyStore | undefined,
+  database: Database,
+  limits: RateLimits,
+): Guard[] {
   const questions = questionsOf(world)
   return [
-    host(questions), environment(verifiers.environment ?? 'sandbox'), authenticate(verifiers), module(async () => [...world.modules]), authorize(), stepUp(),
-    rateLimit(limits, () => world.time), validation(), clientRateLimit(limits, () => world.time), replay(store, database),
-    feature(questions), openShop(questions), captcha(questions),
+    host(questions),
+    environment(verifiers.environment ?? 'sandbox'),
+    authenticate(verifiers),
+    module(async () => [...world.modules]),
+    authorize(),
+    stepUp(),
+    rateLimit(limits, () => world.time),
+    validation(),
+    clientRateLimit(limits, () => world.time),
+    replay(store, database),
+    feature(questions),
+    openShop(questions),
+    captcha(questions),
   ]
 }
 
 /** Starts the pipeline over a synthetic document on a port of its own, with every guard. Ends with the test file. */
 export async function startSynthetic(options: SyntheticOptions = {}): Promise<SyntheticBench> {
-  const { operations = everyRule, environment: present = 'sandbox', limits = { perCaller: 100_000, perAddress: 100_000 } } = options
+  const {
+    operations = everyRule,
+    environment: present = 'sandbox',
+    limits = { perCaller: 100_000, perAddress: 100_000 },
+  } = options
   const clock = testClock()
   const issuer = await testIssuer(clock)
   const site = { tenantId: randomUUID(), storeId: randomUUID(), host: 'toko.shop.test' }
   const world: World = {
-    sites: new Map([[site.host, site]]), features: new Set(['buyer_accounts', 'promos', 'reviews']), isOpen: true, solutions: new Set(),
-    sessions: new Map([['session-of-a-shopper', randomUUID()]]), modules: new Set(), keys: new Map(), time: 0,
+    sites: new Map([[site.host, site]]),
+    features: new Set(['buyer_accounts', 'promos', 'reviews']),
+    isOpen: true,
+    solutions: new Set(),
+    sessions: new Map([['session-of-a-shopper', randomUUID()]]),
+    modules: new Set(),
+    keys: new Map(),
+    time: 0,
   }
   const runtime: Runtime = {
-    now: clock.now, randomBytes: (size) => randomBytes(size), fetch: async () => Response.json(issuer.jwks()), sleep: async () => undefined,
+    now: clock.now,
+    randomBytes: (size) => randomBytes(size),
+    fetch: async () => Response.json(issuer.jwks()),
+    sleep: async () => undefined,
   }
   const database = options.database ?? lazyDatabase()
   const store = idempotentReplies(sealingKeys(`test:${randomBytes(32).toString('base64')}`), runtime)
-  const verifiers = verifiersOf(world, present, accessTokens({ issuer: issuer.issuer, jwksUrl: issuer.jwksUrl, environment: present }, runtime))
+  const verifiers = verifiersOf(
+    world,
+    present,
+    accessTokens({ issuer: issuer.issuer, jwksUrl: issuer.jwksUrl, environment: present }, runtime),
+  )
   const reported: unknown[] = []
   const observed: Observation[] = []
   const { express } = await buildPipeline({
-    document: 'synthetic', bundle: syntheticDocument(operations), app: {}, database, runtime, idempotency: store,
+    document: 'synthetic',
+    bundle: syntheticDocument(operations),
+    app: {},
+    database,
+    runtime,
+    idempotency: store,
     guards: everyGuard(verifiers, world, store, database, limits),
     handlers: { ...Object.fromEntries(operations.map(({ id }) => [id, echo])), ...options.handlers },
-    checkResponses: options.checkResponses ?? true, httpsOnly: options.httpsOnly ?? false, trustedProxies: options.trustedProxies ?? [],
-    observe: (observation) => observed.push(observation), report: (error) => reported.push(error),
+    checkResponses: options.checkResponses ?? true,
+    httpsOnly: options.httpsOnly ?? false,
+    trustedProxies: options.trustedProxies ?? [],
+    observe: (observation) => observed.push(observation),
+    report: (error) => reported.push(error),
   })
   const server = createServer(express)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -132,13 +176,33 @@ export async function startSynthetic(options: SyntheticOptions = {}): Promise<Sy
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    url, world, clock, issuer, database, site, reported, observed, session: 'session-of-a-shopper',
+    url,
+    world,
+    clock,
+    issuer,
+    database,
+    site,
+    reported,
+    observed,
+    session: 'session-of-a-shopper',
     ask: (path, asked) => ask(url, path, asked),
-    bff: await issuer.token({ subject: bffSubject, permissions: [], audience: 'storefront', tenantId: null, environment: present }),
+    bff: await issuer.token({
+      subject: bffSubject,
+      permissions: [],
+      audience: 'storefront',
+      tenantId: null,
+      environment: present,
+    }),
     apiKey(scopes, { tenantId = randomUUID(), merchantId = randomUUID(), environment: of = present } = {}) {
       const key = formatApiKey(of, randomBytes(32))
       world.keys.set(digestOfApiKey(key).toString('hex'), {
-        kind: 'api_key', id: randomUUID(), tenantId, merchantId, scopes, prefix: prefixOfApiKey(key), createdBy: 'user:test',
+        kind: 'api_key',
+        id: randomUUID(),
+        tenantId,
+        merchantId,
+        scopes,
+        prefix: prefixOfApiKey(key),
+        createdBy: 'user:test',
       })
       return key
     },
@@ -147,11 +211,13 @@ export async function startSynthetic(options: SyntheticOptions = {}): Promise<Sy
 
 /** A clone with a table of its own, made when it is first asked: most tests of guards never get so far. */
 function lazyDatabase(): Database {
-  let opened: Promise<{ database: Database, drop(): Promise<void> }> | undefined
+  let opened: Promise<{ database: Database; drop(): Promise<void> }> | undefined
   const open = async () => {
     const clone = await cloneDatabase(inject('testServer'), 'template_main')
     const database = connect(clone.url, { max: 10 })
-    await database.query((sql) => sql`create table payments.things (id bigint generated always as identity, name text not null)`)
+    await database.query(
+      (sql) => sql`create table payments.things (id bigint generated always as identity, name text not null)`,
+    )
     return { database, drop: () => clone.drop() }
   }
   const at = async () => (await (opened ??= open())).database
@@ -171,7 +237,9 @@ function lazyDatabase(): Database {
 
 function verifiersOf(world: World, present: Environment, tokens: Verifiers['tokens']): Verifiers {
   return {
-    environment: present, ...(tokens && { tokens }), bffSubjects: [bffSubject],
+    environment: present,
+    ...(tokens && { tokens }),
+    bffSubjects: [bffSubject],
     apiKey: async (digest) => world.keys.get(digest.toString('hex')) ?? null,
     shopper: async (token, { storeId }) => {
       const id = world.sessions.get(token)
@@ -179,7 +247,9 @@ function verifiersOf(world: World, present: Environment, tokens: Verifiers['toke
     },
     provider: async (exchange: Exchange) => {
       await readBody(exchange)
-      return exchange.header('x-signature') === providerSignature ? { kind: 'provider', credentialId: randomUUID(), provider: 'synthetic' } : null
+      return exchange.header('x-signature') === providerSignature
+        ? { kind: 'provider', credentialId: randomUUID(), provider: 'synthetic' }
+        : null
     },
     signedLink: async ({ request }) => request.params.code === 'signed',
   }
@@ -199,9 +269,23 @@ function questionsOf(world: World): SiteQuestions {
 
 /** Tells the test what the pipeline made of the request. */
 const echo = (async (context: {
-  caller: Caller, reach: unknown, site: Site | undefined, params: unknown, query: unknown, body: unknown, rawBody: Buffer | undefined, address: string,
+  caller: Caller
+  reach: unknown
+  site: Site | undefined
+  params: unknown
+  query: unknown
+  body: unknown
+  rawBody: Buffer | undefined
+  address: string
   reply(status: number, body: unknown): never
-}) => context.reply(200, {
-  caller: context.caller, reach: context.reach ?? null, site: context.site ?? null, params: context.params, query: { ...context.query as object },
-  body: context.body ?? null, bytes: context.rawBody?.toString('latin1') ?? null, address: context.address,
-})) as unknown as AnyHandler
+}) =>
+  context.reply(200, {
+    caller: context.caller,
+    reach: context.reach ?? null,
+    site: context.site ?? null,
+    params: context.params,
+    query: { ...(context.query as object) },
+    body: context.body ?? null,
+    bytes: context.rawBody?.toString('latin1') ?? null,
+    address: context.address,
+  })) as unknown as AnyHandler

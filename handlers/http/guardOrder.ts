@@ -2,12 +2,26 @@ import type { Guard } from './exchange.ts'
 import { limitBasis } from './guards/rateLimit.ts'
 import type { CallerKind, Operation } from './operation.ts'
 
-/** The one order in which a request is refused (architecture, "A request"; decision 5.2). A service leaves out what it has no operation for. */
+/**
+ * The one order in which a request is refused (architecture, "A request"; decision 5.2). A service leaves out what it
+ * has no operation for.
+ */
 export const guardOrder = [
-  'host', 'environment', 'authenticate', 'module', 'authorize', 'stepUp', 'rateLimit', 'validation', 'clientRateLimit', 'replay', 'feature',
-  'openShop', 'captcha',
+  'host',
+  'environment',
+  'authenticate',
+  'module',
+  'authorize',
+  'stepUp',
+  'rateLimit',
+  'validation',
+  'clientRateLimit',
+  'replay',
+  'feature',
+  'openShop',
+  'captcha',
 ] as const
-type GuardName = typeof guardOrder[number]
+type GuardName = (typeof guardOrder)[number]
 
 const byHost: readonly CallerKind[] = ['bff', 'shopper']
 const selfProving: readonly CallerKind[] = ['public', 'signed-link', 'provider', ...byHost]
@@ -18,13 +32,18 @@ export function orderProblems(guards: readonly Guard[]): string[] {
   return guards.flatMap(({ name }, index) => {
     const place = places[index] ?? -1
     if (place < 0) return [`the guard ${name} has no place in the written order`]
-    return places.slice(0, index).some((earlier) => earlier >= place) ? [`the guard ${name} stands after one that it must precede`] : []
+    return places.slice(0, index).some((earlier) => earlier >= place)
+      ? [`the guard ${name} stands after one that it must precede`]
+      : []
   })
 }
 
 /** Guards that an operation needs and the service does not have, each with the rule that would go unenforced. */
-export function missingGuards(operation: Operation, guards: readonly Guard[]): { name: GuardName, rule: string }[] {
-  const { caller: { kind }, rules } = operation
+export function missingGuards(operation: Operation, guards: readonly Guard[]): { name: GuardName; rule: string }[] {
+  const {
+    caller: { kind },
+    rules,
+  } = operation
   const basis = limitBasis(operation)
   const needs: Record<GuardName, string | false> = {
     host: byHost.includes(kind) && 'x-caller',

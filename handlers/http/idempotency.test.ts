@@ -4,7 +4,7 @@ import type { AnyHandler } from './handler.ts'
 import { startSynthetic } from '../../contract-tests/harness/syntheticService.ts'
 
 interface Context {
-  body: { name: string, fail?: string }
+  body: { name: string; fail?: string }
   sql: (template: TemplateStringsArray, ...values: unknown[]) => Promise<{ id: number }[]>
   reply(status: number, body: unknown): never
   fail(code: string, details?: object): never
@@ -18,15 +18,22 @@ const insert = (async ({ body, sql, reply, fail }: Context) => {
   return reply(200, { id: row?.id, name: body.name })
 }) as unknown as AnyHandler
 
-const { ask, apiKey, bff, database, session, site, world } = await startSynthetic({ handlers: { createThing: insert, placeThing: insert } })
+const { ask, apiKey, bff, database, session, site, world } = await startSynthetic({
+  handlers: { createThing: insert, placeThing: insert },
+})
 const scopes = ['payments.refund.create']
 const merchant = { tenantId: randomUUID(), merchantId: randomUUID() }
 const as = apiKey(scopes, merchant)
 
-const create = (key: string | undefined, body: object | string, credential = as) => ask('/v1/createThing', {
-  method: 'POST', as: credential, body: typeof body === 'string' ? body : JSON.stringify(body), headers: { ...(key !== undefined && { 'Idempotency-Key': key }) },
-})
-const rows = async (name: string) => (await database.query((sql) => sql`select 1 from payments.things where name = ${name}`)).length
+const create = (key: string | undefined, body: object | string, credential = as) =>
+  ask('/v1/createThing', {
+    method: 'POST',
+    as: credential,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { ...(key !== undefined && { 'Idempotency-Key': key }) },
+  })
+const rows = async (name: string) =>
+  (await database.query((sql) => sql`select 1 from payments.things where name = ${name}`)).length
 
 describe('one transaction', () => {
   test('a repeat answers the first answer, marked, and does nothing', async () => {
@@ -49,14 +56,22 @@ describe('one transaction', () => {
 
   test('another body under the same key is 409, the same JSON written otherwise is not', async () => {
     await create('b', '{"name":"b","tags":{"x":1,"y":[1,2]}}')
-    expect(await create('b', { name: 'other' })).toMatchObject({ status: 409, body: { error: 'idempotency_key_reused' } })
-    expect((await create('b', '{ "tags": {"y": [1, 2.0], "x": 1e0},\n "name": "\\u0062" }')).headers['idempotency-replayed']).toBe('true')
+    expect(await create('b', { name: 'other' })).toMatchObject({
+      status: 409,
+      body: { error: 'idempotency_key_reused' },
+    })
+    expect(
+      (await create('b', '{ "tags": {"y": [1, 2.0], "x": 1e0},\n "name": "\\u0062" }')).headers['idempotency-replayed'],
+    ).toBe('true')
     expect((await create('b', '{"name":"b","tags":{"x":1,"y":[2,1]}}')).status).toBe(409)
     expect(await rows('b')).toBe(1)
   })
 
   test('a refusal and a failure undo the work and forget the key', async () => {
-    for (const [fail, status] of [['refuse', 409], ['break', 500]] as const) {
+    for (const [fail, status] of [
+      ['refuse', 409],
+      ['break', 500],
+    ] as const) {
       expect((await create(`c-${fail}`, { name: `c-${fail}`, fail })).status).toBe(status)
       expect(await rows(`c-${fail}`)).toBe(0)
       expect((await create(`c-${fail}`, { name: `c-${fail}-again` })).status).toBe(200)
@@ -64,7 +79,9 @@ describe('one transaction', () => {
   })
 
   test('20 twins of which the first fail: exactly one does the work', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => create('d', index < 3 ? { name: 'd', fail: 'break' } : { name: 'd' })))
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => create('d', index < 3 ? { name: 'd', fail: 'break' } : { name: 'd' })),
+    )
     expect(await rows('d')).toBe(1)
     expect(answers.every(({ status }) => [200, 409, 500].includes(status))).toBe(true)
   })
@@ -100,11 +117,25 @@ describe('one transaction', () => {
     expect((await create('k'.repeat(255), { name: 'k' })).status).toBe(200)
     for (const key of ['', 'k'.repeat(256), 'with space', 'käse', 'tab\there']) {
       const answer = await ask('/v1/createThing', {
-        method: 'POST', as, body: '{"name":"bad-key"}', headers: { 'Idempotency-Key': Buffer.from(key).toString('latin1') },
+        method: 'POST',
+        as,
+        body: '{"name":"bad-key"}',
+        headers: { 'Idempotency-Key': Buffer.from(key).toString('latin1') },
       })
-      expect(answer, JSON.stringify(key)).toMatchObject({ status: 400, body: { error: 'validation_failed', fields: { 'Idempotency-Key': 'must be 1 to 255 visible ASCII characters' } } })
+      expect(answer, JSON.stringify(key)).toMatchObject({
+        status: 400,
+        body: {
+          error: 'validation_failed',
+          fields: { 'Idempotency-Key': 'must be 1 to 255 visible ASCII characters' },
+        },
+      })
     }
-    const twice = await ask('/v1/createThing', { method: 'POST', as, body: '{"name":"bad-key"}', headers: { 'Idempotency-Key': ['one', 'two'] } })
+    const twice = await ask('/v1/createThing', {
+      method: 'POST',
+      as,
+      body: '{"name":"bad-key"}',
+      headers: { 'Idempotency-Key': ['one', 'two'] },
+    })
     expect(twice.status).toBe(400)
     expect(await rows('bad-key')).toBe(0)
   })
@@ -115,10 +146,18 @@ describe('one transaction', () => {
 })
 
 describe('replay comes before feature, open shop and captcha', () => {
-  const place = (key: string, name = key, solution?: string) => ask('/v1/placeThing', {
-    method: 'POST', as: bff, body: JSON.stringify({ name }),
-    headers: { Host: site.host, 'X-Buyer-Session': session, 'Idempotency-Key': key, ...(solution !== undefined && { 'X-Marketplace-Captcha-Token': solution }) },
-  })
+  const place = (key: string, name = key, solution?: string) =>
+    ask('/v1/placeThing', {
+      method: 'POST',
+      as: bff,
+      body: JSON.stringify({ name }),
+      headers: {
+        Host: site.host,
+        'X-Buyer-Session': session,
+        'Idempotency-Key': key,
+        ...(solution !== undefined && { 'X-Marketplace-Captcha-Token': solution }),
+      },
+    })
 
   test('what was done is answered again whatever has been closed since', async () => {
     world.solutions.add('solved')
@@ -153,6 +192,8 @@ describe('replay comes before feature, open shop and captcha', () => {
 
 test('the stored reply is sealed', async () => {
   await create('sealed', { name: 'a-name-that-must-not-be-readable' })
-  const [row] = await database.query((sql) => sql<{ reply: Buffer }[]>`select reply from payments.idempotency_keys where key = 'sealed'`)
+  const [row] = await database.query(
+    (sql) => sql<{ reply: Buffer }[]>`select reply from payments.idempotency_keys where key = 'sealed'`,
+  )
   expect(row?.reply.includes('a-name-that-must-not-be-readable')).toBe(false)
 })

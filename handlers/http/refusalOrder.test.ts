@@ -31,7 +31,9 @@ describe('a request with many faults is refused for the first in the written ord
     expect(await refusal('/v1/createThing', { ...bad, as: `${live}damaged` })).toBe('403 env_mismatch')
     const token = await issuer.token({ environment: 'production', expiresIn: -600, bindings: [] })
     expect(await refusal('/v1/createThing', { ...bad, as: token })).toBe('403 env_mismatch')
-    expect(await refusal('/v1/createThing', { ...bad, as: await issuer.forgedToken({ environment: 'production' }) })).toBe('401 unauthenticated')
+    expect(
+      await refusal('/v1/createThing', { ...bad, as: await issuer.forgedToken({ environment: 'production' }) }),
+    ).toBe('401 unauthenticated')
   })
 
   test('module before permission', async () => {
@@ -50,7 +52,9 @@ describe('a request with many faults is refused for the first in the written ord
     expect(await refusal('/v1/stepUpThing', { ...bad, as: reviewer })).toBe('403 forbidden')
     expect(await refusal('/v1/stepUpThing', { ...bad, as: admin })).toBe('401 insufficient_user_authentication')
     expect(await refusal('/v1/stepUpThing', { ...bad, as: steppedUp })).toBe('406 not_acceptable')
-    expect(await refusal('/v1/stepUpThing', { ...bad, headers: { 'Content-Type': 'text/plain' }, as: steppedUp })).toBe('415 unsupported_media_type')
+    expect(await refusal('/v1/stepUpThing', { ...bad, headers: { 'Content-Type': 'text/plain' }, as: steppedUp })).toBe(
+      '415 unsupported_media_type',
+    )
     expect(await refusal('/v1/stepUpThing', { ...bad, headers: {}, as: steppedUp })).toBe('400 invalid_json')
   })
 
@@ -63,7 +67,13 @@ describe('a request with many faults is refused for the first in the written ord
   })
 
   test('validation before feature before open shop before captcha', async () => {
-    const post = (body: string) => refusal('/v1/placeThing', { method: 'POST', as: bff, body, headers: { Host: site.host, 'X-Buyer-Session': session } })
+    const post = (body: string) =>
+      refusal('/v1/placeThing', {
+        method: 'POST',
+        as: bff,
+        body,
+        headers: { Host: site.host, 'X-Buyer-Session': session },
+      })
     world.features.delete('promos')
     world.isOpen = false
     expect(await post('{}')).toBe('400 validation_failed')
@@ -82,13 +92,27 @@ describe('a request with many faults is refused for the first in the written ord
 
 test('the neutral 404 is byte-identical for every cause, apart from request_id', async () => {
   const answers = await Promise.all([
-    ask('/v1/nowhere'), ask('/'), ask('/v1/links/forged'), ask('/v1/bffThing', { headers: { Host: 'unknown.test' } }),
-    ask('/v1/merchants/not-an-id', { as: apiKey(['payments.refund.read']) }), production.ask('/v1/sandboxThing', { method: 'POST' }),
-    ask('/v1/links/%zz'), ask('/v1/closedThing/'), ask('/V1/closedThing'),
+    ask('/v1/nowhere'),
+    ask('/'),
+    ask('/v1/links/forged'),
+    ask('/v1/bffThing', { headers: { Host: 'unknown.test' } }),
+    ask('/v1/merchants/not-an-id', { as: apiKey(['payments.refund.read']) }),
+    production.ask('/v1/sandboxThing', { method: 'POST' }),
+    ask('/v1/links/%zz'),
+    ask('/v1/closedThing/'),
+    ask('/V1/closedThing'),
   ])
   const texts = new Set(answers.map(({ text }) => text.replace(/"request_id":"[^"]+"/, '"request_id":""')))
   expect([...texts]).toEqual(['{"error":"not_found","message":"Not found.","request_id":""}'])
-  const heads = new Set(answers.map(({ status, headers }) => JSON.stringify([status, Object.entries(headers)
-    .filter(([name]) => !['x-request-id', 'date', 'content-length'].includes(name) && !name.startsWith('ratelimit'))])))
+  const heads = new Set(
+    answers.map(({ status, headers }) =>
+      JSON.stringify([
+        status,
+        Object.entries(headers).filter(
+          ([name]) => !['x-request-id', 'date', 'content-length'].includes(name) && !name.startsWith('ratelimit'),
+        ),
+      ]),
+    ),
+  )
   expect([...heads]).toHaveLength(1)
 })

@@ -5,6 +5,8 @@ import type { Exchange } from './exchange.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
+const formType = 'application/x-www-form-urlencoded'
+
 /** Deepest nesting of a JSON body; what walks a value by recursion must never meet a hostile depth. */
 const maxDepth = 64
 
@@ -25,14 +27,16 @@ export async function readBody(exchange: Exchange): Promise<void> {
     if (operation.bodyRequired) throw new ApiError('validation_failed', { fields: { body: 'is required' } })
     return
   }
-  exchange.body = request.is('application/x-www-form-urlencoded') ? form(decode(bytes)) : json(decode(bytes))
+  const isForm = operation.consumes.includes(formType) && request.is(formType)
+  exchange.body = isForm ? form(decode(bytes)) : json(decode(bytes))
 }
 
 function assertMediaType({ operation, request }: Exchange): void {
   const hasBody = request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
   if (!hasBody) return
-  const type = request.is([...operation.consumes])
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
+  const given = request.headers['content-type'] ?? ''
+  const type = operation.consumes.includes(given) || request.is([...operation.consumes])
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(given)?.[1]
   const coding = request.headers['content-encoding']
   if (!type || (charset && !/^utf-?8$/i.test(charset)) || (coding && coding !== 'identity')) throw new ApiError('unsupported_media_type')
 }

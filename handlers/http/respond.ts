@@ -27,10 +27,11 @@ export function responder(httpsOnly: boolean): Responder {
         response.end()
         return
       }
-      const bytes = Buffer.from(JSON.stringify(body))
+      const text = JSON.stringify(body)
       response.setHeader('Content-Type', 'application/json')
-      response.setHeader('Content-Length', bytes.length)
-      response.end(bytes)
+      response.setHeader('Content-Length', Buffer.byteLength(text))
+      // As text it goes out in one write with its headers.
+      response.end(text)
     },
   }
 }

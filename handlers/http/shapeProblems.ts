@@ -13,8 +13,9 @@ const schemaRules: Record<string, (schema: Schema) => boolean> = {
 
 /** Why the parameters, schemas and responses of an operation cannot be held to what they say, one line each. */
 export function shapeProblems(operation: Operation): string[] {
-  return [...responseProblems(operation), ...parameterProblems(operation), ...bodyProblems(operation)]
-    .map((problem) => `${operation.id}: ${problem}`)
+  return [...responseProblems(operation), ...parameterProblems(operation), ...bodyProblems(operation)].map(
+    (problem) => `${operation.id}: ${problem}`,
+  )
 }
 
 function responseProblems({ responses, rules }: Operation): string[] {
@@ -43,9 +44,12 @@ function parameterProblems(operation: Operation): string[] {
   const problems: string[] = []
   const inPath = [...path.matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name)
   const declared = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)
-  for (const name of inPath.filter((one) => !/^[A-Za-z_]\w*$/.test(one))) problems.push(`the path parameter {${name}} must be a plain name`)
-  for (const name of inPath.filter((one) => !declared.includes(one))) problems.push(`the path parameter ${name} is not declared`)
-  for (const name of declared.filter((one) => !inPath.includes(one))) problems.push(`the path parameter ${name} is not in the path`)
+  for (const name of inPath.filter((one) => !/^[A-Za-z_]\w*$/.test(one)))
+    problems.push(`the path parameter {${name}} must be a plain name`)
+  for (const name of inPath.filter((one) => !declared.includes(one)))
+    problems.push(`the path parameter ${name} is not declared`)
+  for (const name of declared.filter((one) => !inPath.includes(one)))
+    problems.push(`the path parameter ${name} is not in the path`)
   for (const parameter of parameters) {
     if (parameter.in === 'cookie') problems.push('a cookie parameter is not supported')
     problems.push(...schemaProblems(parameter.schema, operation, parameter.name, parameter))
@@ -58,7 +62,12 @@ function bodyProblems(operation: Operation): string[] {
 }
 
 /** Walks a request schema. `parameter` is where it stands, undefined inside a body. */
-function schemaProblems(root: Schema | undefined, operation: Operation, name: string, parameter: Parameter | undefined): string[] {
+function schemaProblems(
+  root: Schema | undefined,
+  operation: Operation,
+  name: string,
+  parameter: Parameter | undefined,
+): string[] {
   const problems: string[] = []
   const seen = new Set<Schema>()
   const walk = (schema: Schema | undefined, path: string): void => {
@@ -69,11 +78,14 @@ function schemaProblems(root: Schema | undefined, operation: Operation, name: st
       if (!fits) problems.push(`${path}: nothing enforces ${key}`)
       else if (!fits(schema)) problems.push(`${path}: ${key} does not fit this schema`)
     }
-    if ('x-clamp' in schema && (parameter?.in !== 'query' || schema !== root)) problems.push(`${path}: x-clamp is for query parameters`)
-    if (typeof schema.format === 'string' && !isKnownFormat(schema.format)) problems.push(`${path}: nothing checks the format ${schema.format}`)
+    if ('x-clamp' in schema && (parameter?.in !== 'query' || schema !== root))
+      problems.push(`${path}: x-clamp is for query parameters`)
+    if (typeof schema.format === 'string' && !isKnownFormat(schema.format))
+      problems.push(`${path}: nothing checks the format ${schema.format}`)
     for (const code of codesOf(schema['x-error'])) {
       const status = Object.hasOwn(errors, code) ? errors[code as keyof typeof errors].status : undefined
-      if (status === undefined || !operation.responses.get(status)?.has(code)) problems.push(`${path}: x-error names ${code}, which no response declares`)
+      if (status === undefined || !operation.responses.get(status)?.has(code))
+        problems.push(`${path}: x-error names ${code}, which no response declares`)
     }
     for (const [member, inner] of Object.entries(schema.properties ?? {})) walk(inner, `${path}.${member}`)
     walk(schema.items, `${path}[]`)

@@ -58,7 +58,9 @@ function isBadInteger(value: unknown): boolean {
 
 /** Refuses a request whose Accept header excludes every form the success response has. */
 function assertAcceptable(operation: Operation, exchange: Exchange): void {
-  if (operation.produces.length === 0 || exchange.request.headers.accept === undefined) return
+  const { accept } = exchange.request.headers
+  // What nearly every client says needs no weighing.
+  if (operation.produces.length === 0 || accept === undefined || accept === '*/*' || operation.produces.includes(accept)) return
   if (!exchange.request.accepts([...operation.produces])) throw new ApiError('not_acceptable')
 }
 

@@ -84,7 +84,7 @@ export async function startIdentity(settings: Record<string, string> = {}): Prom
     const log = createLog('identity', { LOG_LEVEL: 'debug' }, { write: (line: string) => logged.push(line) })
     const requests: { log?: ReturnType<typeof requestLogger> } = {}
     const { express, contract } = await identityService({
-      configuration, database: own, runtime, log, isDraining: () => false,
+      configuration, database: own, runtime, log, isDraining: () => false, elapsed: () => clock.now().getTime(),
       observe: (observation) => requests.log?.(observation),
     })
     requests.log = requestLogger(log, secretNames(contract.api.inputDocument))

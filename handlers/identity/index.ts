@@ -36,18 +36,19 @@ export async function identityService(parts: ServiceParts): Promise<Service> {
 }
 
 /** Both environments are served: no guard and no token is held to one (decision 5.2). Our own keys need no request. */
-function guards({ configuration, database, runtime }: ServiceParts, keys: IdentityApp['signingKeys']): Guard[] {
+function guards(
+  { configuration, database, runtime, elapsed = () => performance.now() }: ServiceParts, keys: IdentityApp['signingKeys'],
+): Guard[] {
   const limits = { perCaller: configuration.RATE_LIMIT_PER_CALLER, perAddress: configuration.RATE_LIMIT_PER_ADDRESS }
-  const clock = () => performance.now()
   const rules = { issuer: configuration.TOKEN_ISSUER, environment: null }
   const tokens = accessTokensUnder(keys.verifying(database.query), rules, runtime)
   return [
     authenticate({ environment: null, tokens }),
     authorize(),
     stepUp(),
-    rateLimit(limits, clock),
+    rateLimit(limits, elapsed),
     validation(),
-    clientRateLimit(limits, clock),
+    clientRateLimit(limits, elapsed),
     replay(undefined, database),
   ]
 }

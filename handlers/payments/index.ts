@@ -46,10 +46,10 @@ export async function paymentsService(parts: ServiceParts): Promise<Service> {
 
 /** The order in which a request is refused (decision 5.2): credential, permission, and only then anything about the request. */
 function guards(
-  { configuration, database, runtime }: ServiceParts, { sealing, providers, tenants, replies }: PaymentsApp,
+  { configuration, database, runtime, elapsed = () => performance.now() }: ServiceParts,
+  { sealing, providers, tenants, replies }: PaymentsApp,
 ): Guard[] {
   const limits = { perCaller: configuration.RATE_LIMIT_PER_CALLER, perAddress: configuration.RATE_LIMIT_PER_ADDRESS }
-  const clock = () => performance.now()
   const tokens = accessTokens({
     issuer: configuration.TOKEN_ISSUER, jwksUrl: configuration.TOKEN_JWKS_URL, environment: configuration.BAYAR_ENV,
   }, runtime)
@@ -62,9 +62,9 @@ function guards(
     module(async (tenantId) => (await tenants.find(tenantId))?.modules ?? []),
     authorize(),
     stepUp(),
-    rateLimit(limits, clock),
+    rateLimit(limits, elapsed),
     validation(),
-    clientRateLimit(limits, clock),
+    clientRateLimit(limits, elapsed),
     replay(replies, database),
   ]
 }

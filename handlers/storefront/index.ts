@@ -29,17 +29,16 @@ export async function storefrontService(parts: ServiceParts): Promise<Service> {
 }
 
 /** The order in which a request is refused (decision 5.2). */
-function guards({ configuration, database }: ServiceParts): Guard[] {
+function guards({ configuration, database, elapsed = () => performance.now() }: ServiceParts): Guard[] {
   const limits = { perCaller: configuration.RATE_LIMIT_PER_CALLER, perAddress: configuration.RATE_LIMIT_PER_ADDRESS }
-  const clock = () => performance.now()
   return [
     environment(configuration.BAYAR_ENV),
     authenticate({ environment: configuration.BAYAR_ENV }),
     authorize(),
     stepUp(),
-    rateLimit(limits, clock),
+    rateLimit(limits, elapsed),
     validation(),
-    clientRateLimit(limits, clock),
+    clientRateLimit(limits, elapsed),
     replay(undefined, database),
   ]
 }

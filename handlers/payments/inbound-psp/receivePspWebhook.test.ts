@@ -27,12 +27,20 @@ describe('200', () => {
   })
 
   test('a proof of payment makes the intent paid, once for each provider reference', async () => {
-    const created = await call('createPaymentIntent', { as, body: { amount_idr: 250_000, max_uses: 1, allowed_channels: ['va_bank_a'] } })
+    const created = await call('createPaymentIntent', {
+      as,
+      body: { amount_idr: 250_000, max_uses: 1, allowed_channels: ['va_bank_a'] },
+    })
     if (created.status !== 201) throw new Error(JSON.stringify(created.body))
     const { charges } = await simulator.charges()
     const charge = charges.find(({ amount_idr }) => amount_idr === 250_000)
     if (!charge) throw new Error('the simulator holds no such charge')
-    const paid = notice({ key: charge.key, reference: charge.reference, amount_idr: 250_000, payment_reference: 'PAY-250000' })
+    const paid = notice({
+      key: charge.key,
+      reference: charge.reference,
+      amount_idr: 250_000,
+      payment_reference: 'PAY-250000',
+    })
     expect((await post(paid)).status).toBe(200)
     expect((await post(paid)).status).toBe(200)
     const read = await call('getPaymentIntent', { as, params: { id: created.body.id } })
@@ -41,18 +49,28 @@ describe('200', () => {
   })
 
   test('another currency, another amount and a status that moves nothing are kept and change nothing', async () => {
-    const created = await call('createPaymentIntent', { as, body: { amount_idr: 260_000, max_uses: 1, allowed_channels: ['va_bank_a'] } })
+    const created = await call('createPaymentIntent', {
+      as,
+      body: { amount_idr: 260_000, max_uses: 1, allowed_channels: ['va_bank_a'] },
+    })
     if (created.status !== 201) throw new Error(JSON.stringify(created.body))
     const { charges } = await simulator.charges()
     const { key, reference } = charges.find(({ amount_idr }) => amount_idr === 260_000) ?? { key: '', reference: '' }
     const about = { key, reference, amount_idr: 260_000 }
-    const cases = [['mismatched', { currency: 'USD' }], ['mismatched', { amount_idr: 259_999 }], ['ignored', { status: 'expired' }]] as const
+    const cases = [
+      ['mismatched', { currency: 'USD' }],
+      ['mismatched', { amount_idr: 259_999 }],
+      ['ignored', { status: 'expired' }],
+    ] as const
     for (const [outcome, members] of cases) {
       const body = notice({ ...about, ...members })
       expect((await post(body)).status).toBe(200)
       expect(await kept(body), JSON.stringify(members)).toMatchObject({ outcome, intent_id: created.body.id })
     }
-    expect((await call('getPaymentIntent', { as, params: { id: created.body.id } })).body).toMatchObject({ status: 'open', paid_idr: 0 })
+    expect((await call('getPaymentIntent', { as, params: { id: created.body.id } })).body).toMatchObject({
+      status: 'open',
+      paid_idr: 0,
+    })
   })
 })
 
@@ -60,12 +78,20 @@ describe('401', () => {
   test('no signature, a malformed one, one under another secret and one of other bytes', async () => {
     const body = notice({})
     const signatures = [
-      undefined, '', 'v1=00', signCallback('another secret', Buffer.from(body), clock.now()),
+      undefined,
+      '',
+      'v1=00',
+      signCallback('another secret', Buffer.from(body), clock.now()),
       signCallback(credential.secret, Buffer.from(`${body} `), clock.now()),
     ]
     for (const signature of signatures) {
       const answer = await send('receivePspWebhook', {
-        params: path, body, headers: { 'Content-Type': 'application/json', ...(signature !== undefined && { 'X-Simulator-Signature': signature }) },
+        params: path,
+        body,
+        headers: {
+          'Content-Type': 'application/json',
+          ...(signature !== undefined && { 'X-Simulator-Signature': signature }),
+        },
       })
       expect(answer, String(signature)).toMatchObject({ status: 401, body: { error: 'unauthenticated' } })
     }
@@ -83,7 +109,10 @@ describe('404', () => {
   test('an unknown provider, an unknown credential and malformed names are not told apart', async () => {
     const body = notice({})
     const places = [
-      { ...path, provider: 'another' }, { ...path, credentialId: randomUUID() }, { ...path, credentialId: 'nonsense' }, { ...path, provider: 'Ä' },
+      { ...path, provider: 'another' },
+      { ...path, credentialId: randomUUID() },
+      { ...path, credentialId: 'nonsense' },
+      { ...path, provider: 'Ä' },
       { ...path, credentialId: credential.id.toUpperCase() },
     ]
     for (const params of places) {
@@ -100,21 +129,40 @@ test('413: a callback over the size limit is refused unread', async () => {
 
 function notice(members: Record<string, unknown>): string {
   return JSON.stringify({
-    event_id: randomUUID(), type: 'charge.paid', key: randomUUID(), reference: `SIM-${randomUUID()}`, status: 'paid', amount_idr: 150_000,
-    currency: 'IDR', completed_at: clock.now().toISOString(), payment_reference: `PAY-${randomUUID()}`, decline: null, payer: null, ...members,
+    event_id: randomUUID(),
+    type: 'charge.paid',
+    key: randomUUID(),
+    reference: `SIM-${randomUUID()}`,
+    status: 'paid',
+    amount_idr: 150_000,
+    currency: 'IDR',
+    completed_at: clock.now().toISOString(),
+    payment_reference: `PAY-${randomUUID()}`,
+    decline: null,
+    payer: null,
+    ...members,
   })
 }
 
-function signed(body: string | Buffer, signature = signCallback(credential.secret, Buffer.from(body), clock.now())): Record<string, string> {
+function signed(
+  body: string | Buffer,
+  signature = signCallback(credential.secret, Buffer.from(body), clock.now()),
+): Record<string, string> {
   return { 'Content-Type': 'application/json', 'X-Simulator-Signature': signature }
 }
 
 async function post(body: string | Buffer, signature?: string) {
-  return send('receivePspWebhook', { params: path, body: typeof body === 'string' ? body : new Uint8Array(body), headers: signed(body, signature) })
+  return send('receivePspWebhook', {
+    params: path,
+    body: typeof body === 'string' ? body : new Uint8Array(body),
+    headers: signed(body, signature),
+  })
 }
 
-async function kept(body: string | Buffer): Promise<{ outcome: string, intent_id: string | null } | undefined> {
-  const rows = await database.query((sql) => sql<{ outcome: string, intent_id: string | null }[]>`
-    select outcome, intent_id from payments.provider_callbacks where body = ${Buffer.from(body)}`)
+async function kept(body: string | Buffer): Promise<{ outcome: string; intent_id: string | null } | undefined> {
+  const rows = await database.query(
+    (sql) => sql<{ outcome: string; intent_id: string | null }[]>`
+    select outcome, intent_id from payments.provider_callbacks where body = ${Buffer.from(body)}`,
+  )
   return rows[0]
 }

@@ -2,16 +2,32 @@ import { expect, test } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
 import { startPayments } from '../../../contract-tests/harness/payments.ts'
 
-const { call } = await startPayments({ settings: {
-  RATE_LIMIT_PER_CALLER: '50', RATE_LIMIT_PER_ADDRESS: '10', BAYAR_EGRESS_ADDRESSES: '192.0.2.10, 192.0.2.0/28',
-} })
+const { call } = await startPayments({
+  settings: {
+    RATE_LIMIT_PER_CALLER: '50',
+    RATE_LIMIT_PER_ADDRESS: '10',
+    BAYAR_EGRESS_ADDRESSES: '192.0.2.10, 192.0.2.0/28',
+  },
+})
 
 test('200: it tells the version, the environment and the limits that are in force', async () => {
   const answer = await call('getMetadata')
-  expect(answer).toMatchObject({ status: 200, body: {
-    service: 'payments', version: manifest.version, environment: 'sandbox', egress_addresses: ['192.0.2.10', '192.0.2.0/28'],
-    limits: { requests_per_second: 50, burst: 100, public_requests_per_second: 10, body_bytes: 262_144, page_limit_max: 100 },
-  } })
+  expect(answer).toMatchObject({
+    status: 200,
+    body: {
+      service: 'payments',
+      version: manifest.version,
+      environment: 'sandbox',
+      egress_addresses: ['192.0.2.10', '192.0.2.0/28'],
+      limits: {
+        requests_per_second: 50,
+        burst: 100,
+        public_requests_per_second: 10,
+        body_bytes: 262_144,
+        page_limit_max: 100,
+      },
+    },
+  })
 })
 
 test('the releases are those of the brief, the newest first, each with what changed', async () => {
