@@ -92,7 +92,7 @@ module.exports = {
       from: {
         orphan: true,
         pathNot: [
-          tests, entries, '\\.d\\.ts$', '^generated/', '^handlers/(payments|storefront|identity)/[^/]+/[^/]+\\.ts$', '^run/(start|check|test|migrate)\\.ts$',
+          tests, entries, '\\.d\\.ts$', '^generated/', '^pages/assets/', '^handlers/(payments|storefront|identity)/[^/]+/[^/]+\\.ts$', '^run/(start|check|test|migrate)\\.ts$',
         ],
       },
       to: {},

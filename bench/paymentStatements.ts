@@ -102,7 +102,7 @@ async function insertIntent(sql: Sql, { key: { tenant_id, merchant_id } }: Bench
 }
 
 async function writeEvent(sql: Sql, { key: { tenant_id: tenantId, merchant_id: merchantId } }: BenchSystem, { intentId, now }: Written): Promise<void> {
-  await insertEvent(sql, { id: newId(systemRuntime), tenantId, merchantId, kind: 'payment_intent.created', intentId, body: eventBody, createdAt: now })
+  await insertEvent(sql, { id: newId(systemRuntime), tenantId, merchantId, kind: 'payment_intent.created', intentId, body: eventBody, createdAt: now }, newId(systemRuntime))
 }
 
 async function storeReply(sql: Sql, { intentId, now, request }: Written): Promise<void> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { CallerKind } from '../handlers/http/operation.ts'
+import type { CallerKind, Operation } from '../handlers/http/operation.ts'
 import { signCallback } from '../providers/callbackSignature.ts'
 import { damaged, denialsOf, fresh, scopesOf, withCredential } from './denialList.ts'
 import type { RawAnswer } from './harness/call.ts'
@@ -24,9 +24,23 @@ const exempt: readonly string[] = [
   'getTenant: a damaged key of the other environment',
 ]
 
-/** How the thing that a path names is made, and who may read it. Every operation on one thing of a merchant is here. */
+/** How the thing that a path names is made: ready for the operation to succeed on it, once. Every operation on one thing of a merchant is here. */
 const things: Record<string, () => Promise<Record<string, string>>> = {
   getPaymentIntent: async () => ({ id: await intentOf(merchant) }),
+  cancelPaymentIntent: async () => ({ id: await intentOf(merchant) }),
+  sandboxCompletePaymentIntent: async () => ({ id: await intentOf(merchant) }),
+  sandboxExpirePaymentIntent: async () => ({ id: await intentOf(merchant) }),
+  confirmCashPayment: async () => ({ id: await intentOf(merchant) }),
+  listPaymentAttempts: async () => ({ id: await intentOf(merchant) }),
+  revokeApiKey: async () => ({ id: await keyOf(merchant) }),
+  rotateApiKey: async () => ({ id: await keyOf(merchant) }),
+  listApiKeyRequests: async () => ({ id: await keyOf(merchant) }),
+  getWebhookSubscription: async () => ({ id: await subscriptionOf(merchant) }),
+  updateWebhookSubscription: async () => ({ id: await subscriptionOf(merchant) }),
+  deleteWebhookSubscription: async () => ({ id: await subscriptionOf(merchant) }),
+  testWebhookSubscription: async () => ({ id: await subscriptionOf(merchant) }),
+  getEvent: async () => ({ id: await eventOf(merchant) }),
+  setMerchantChannel: async () => ({ id: merchant.id, channel: 'qris' }),
 }
 
 describe.each(
@@ -72,48 +86,69 @@ describe('the other environment, where both are served,', () => {
 
 const onOneThing = operations.filter(
   ({ caller: { kind }, parameters }) =>
-    ['merchant', 'console', 'seller'].includes(kind) && parameters.some(({ in: place }) => place === 'path'),
+    ['merchant', 'console', 'tenant', 'seller'].includes(kind) && parameters.some(({ in: place }) => place === 'path'),
 )
 
 describe.each(onOneThing.map((operation) => [operation.id, operation] as const))(
   '%s of somebody else',
   (id, operation) => {
-    const make = things[id]
-
     test('is not told from an unknown one', async () => {
+      const make = things[id]
       if (!make) throw new Error(`say in \`things\` how the thing of ${id} is made`)
       const params = await make()
-      const unknown = Object.fromEntries(Object.keys(params).map((name) => [name, randomUUID()]))
-      const owner = await given.apiKey(merchant, { scopes: scopesOf(operation) })
-      const reference = neutral(await ask(id, owner, unknown))
+      const unknown = { ...params, id: randomUUID() }
+      const { foreign, own } = await callersOf(operation)
+      const reference = neutral(await ask(id, own[0], unknown))
       expect(reference.status).toBe(404)
-      expect((await ask(id, owner, params)).status).toBe(200)
-      const foreign = {
-        'a key of another merchant of the tenant': await given.apiKey(sibling, { scopes: scopesOf(operation) }),
-        'a key of another tenant': await given.apiKey(stranger, { scopes: scopesOf(operation) }),
-        'a user of another tenant': await issuer.token(claimsFor(operation, { tenantId: stranger.tenantId })),
-        'a user whose role is held at another merchant': await given.token(
-          sibling,
-          'merchant_owner',
-          `merchant:${sibling.id}`,
-        ),
-        'a user of another tenant with a role at this merchant': await given.token(
-          stranger,
-          'merchant_owner',
-          `merchant:${merchant.id}`,
-        ),
-      }
+      const before = await rows()
       for (const [name, as] of Object.entries(foreign))
         expect(neutral(await ask(id, as, params)), name).toEqual(reference)
-      for (const as of [
-        await given.token(merchant, 'tenant_admin', '*'),
-        await given.token(merchant, 'merchant_owner', `merchant:${merchant.id}`),
-      ]) {
-        expect((await ask(id, as, params)).status).toBe(200)
-      }
+      expect(await rows()).toBe(before)
+      const success = Math.min(...operation.responses.keys())
+      for (const [index, as] of own.entries())
+        expect((await ask(id, as, index === 0 ? params : await make())).status).toBe(success)
     })
   },
 )
+
+test('`things` makes nothing that no operation is about', () => {
+  expect(Object.keys(things).sort()).toEqual(onOneThing.map(({ id }) => id).sort())
+})
+
+/** Who may act on the merchant's things, and who may do the same elsewhere: never the one who may act here. */
+async function callersOf(operation: Operation): Promise<{ foreign: Record<string, string>; own: string[] }> {
+  const elsewhere = {
+    'a user of another tenant': await issuer.token(claimsFor(operation, { tenantId: stranger.tenantId })),
+  }
+  const administrator = await given.token(merchant, 'tenant_admin', '*')
+  if (operation.caller.kind === 'tenant') return { foreign: elsewhere, own: [administrator] }
+  const keys = operation.caller.kind === 'merchant'
+  const scopes = scopesOf(operation)
+  return {
+    foreign: {
+      ...elsewhere,
+      ...(keys && {
+        'a key of another merchant of the tenant': await given.apiKey(sibling, { scopes }),
+        'a key of another tenant': await given.apiKey(stranger, { scopes }),
+      }),
+      'a user whose role is held at another merchant': await given.token(
+        sibling,
+        'merchant_owner',
+        `merchant:${sibling.id}`,
+      ),
+      'a user of another tenant with a role at this merchant': await given.token(
+        stranger,
+        'merchant_owner',
+        `merchant:${merchant.id}`,
+      ),
+    },
+    own: [
+      ...(keys ? [await given.apiKey(merchant, { scopes })] : []),
+      administrator,
+      await given.token(merchant, 'merchant_owner', `merchant:${merchant.id}`),
+    ],
+  }
+}
 
 describe.each(operations.filter(({ caller }) => caller.kind === 'provider').map(({ id }) => id))('%s refuses', (id) => {
   test('a callback that is not signed under the credential in its path', async () => {
@@ -199,11 +234,43 @@ async function intentOf(owner: typeof merchant): Promise<string> {
   return answer.body.id
 }
 
+async function keyOf(owner: typeof merchant): Promise<string> {
+  const answer = await every.payments.call('createApiKey', { as: await ownerOf(owner), body: { name: 'Checkout' } })
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  return answer.body.id
+}
+
+/** The receiver is one that is never sent to: a test of it succeeds and tells so. */
+async function subscriptionOf(owner: typeof merchant): Promise<string> {
+  const answer = await every.payments.call('createWebhookSubscription', {
+    as: await ownerOf(owner),
+    body: { url: 'https://localhost/webhooks', events: ['payment.completed'] },
+  })
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  return answer.body.id
+}
+
+async function eventOf(owner: typeof merchant): Promise<string> {
+  await intentOf(owner)
+  const answer = await every.payments.call('listEvents', { as: await ownerOf(owner) })
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+  const [event] = answer.body.events
+  if (!event) throw new Error('the intent has no event')
+  return event.id
+}
+
+function ownerOf(owner: typeof merchant): Promise<string> {
+  return given.token(owner, 'merchant_owner', `merchant:${owner.id}`)
+}
+
+/** What requests could leave behind; every sensitive write leaves an audit event. */
 async function rows(): Promise<number> {
   const [row] = await database.query(
     (sql) => sql<{ n: number }[]>`
     select (select count(*) from payments.payment_intents) + (select count(*) from payments.idempotency_keys)
-      + (select count(*) from payments.provider_callbacks) as n`,
+      + (select count(*) from payments.provider_callbacks) + (select count(*) from payments.payment_attempts)
+      + (select count(*) from payments.events) + (select count(*) from payments.audit_events)
+      + (select count(*) from payments.webhook_subscriptions) as n`,
   )
   return Number(row?.n)
 }

@@ -44,6 +44,8 @@ describe.each(ids(({ body }) => body === 'parsed'))('the body of %s', (id) => {
   })
 
   test('with charset utf-8 and other parameters is read', async () => {
+    const otherwise = operation.bodyRequired ? '400 validation_failed' : refusal(await send(id, () => ({})))
+    expect(otherwise).not.toMatch(/^415/)
     for (const right of [
       `${type}; charset=utf-8`,
       `${type};charset="UTF-8"`,
@@ -51,7 +53,7 @@ describe.each(ids(({ body }) => body === 'parsed'))('the body of %s', (id) => {
       type.toUpperCase(),
     ]) {
       expect(refusal(await send(id, () => ({ headers: { 'Content-Type': right }, body: '' }))), right).toBe(
-        operation.bodyRequired ? '400 validation_failed' : '200 undefined',
+        otherwise,
       )
     }
   })

@@ -47,7 +47,7 @@ describe('paths', () => {
       '/v1',
       '/v1/',
       '/v2/health',
-      '/v1/payments',
+      '/v1/payment',
       '/favicon.ico',
       '/v1/health/x',
       '/v1/../v1/health',

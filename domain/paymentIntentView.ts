@@ -44,6 +44,7 @@ interface AttemptRow {
   status: string
   provider_reference: string | null
   failure_code: string | null
+  expires_at: Date | null
   created_at: Date
   completed_at: Date | null
 }
@@ -87,14 +88,19 @@ export function paymentIntentView(
   }
 }
 
-/** An attempt as merchants see it. */
-export function paymentAttemptView(attempt: AttemptRow): PaymentAttemptView {
+/** Whether the own deadline of a pending attempt is past: it reads expired before any sweep, as its intent does. */
+export function isAttemptPastDeadline({ status, expires_at }: Pick<AttemptRow, 'status' | 'expires_at'>, now: Date): boolean {
+  return status === 'pending' && expires_at !== null && expires_at <= now
+}
+
+/** An attempt as merchants see it; `now` is left out where it has ended. */
+export function paymentAttemptView(attempt: AttemptRow, now?: Date): PaymentAttemptView {
   return {
     id: attempt.id,
     intent_id: attempt.intent_id,
     channel: attempt.channel,
     amount_idr: attempt.amount_idr,
-    status: attempt.status,
+    status: now && isAttemptPastDeadline(attempt, now) ? 'expired' : attempt.status,
     provider_reference: attempt.provider_reference,
     failure_code: attempt.failure_code,
     created_at: attempt.created_at.toISOString(),
@@ -104,8 +110,10 @@ export function paymentAttemptView(attempt: AttemptRow): PaymentAttemptView {
 
 const shown = ['qr_string', 'va_number', 'va_bank', 'expires_at', 'redirect_url', 'payment_code', 'payment_url'] as const
 
-/** Picks what is public; the acquirer's challenge is shown by our own page. */
-function typedFields(fields: Readonly<Record<string, string>>, page: string): Partial<PaymentIntentView> {
+type TypedFields = Pick<PaymentIntentView, typeof shown[number] | 'challenge_url'>
+
+/** Picks what is public of an attempt's fields; the acquirer's challenge is shown by our own page, under `page`. */
+export function typedFields(fields: Readonly<Record<string, string>>, page: string): TypedFields {
   return {
     ...Object.fromEntries(shown.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]])),
     ...(fields.challenge !== undefined && { challenge_url: `${page}/3ds` }),

@@ -1,8 +1,12 @@
 /** Version of the platform: `info.version` of the documents. */
-export const version = '0.36.0'
+export const version = '0.37.0'
 
 /** The release history, newest first; up to v0.35.1 it is the table of the payments brief. */
 export const releases: readonly { version: string, date: string, changes: readonly string[] }[] = [
+  {
+    version: 'v0.37.0', date: '2026-11-21',
+    changes: ['Lists, cancellation and sandbox moves of payment intents', 'Hosted checkout', 'Signed webhooks', 'API keys', 'Channels', 'Token refresh and log-out'],
+  },
   { version: 'v0.36.0', date: '2026-11-21', changes: ['Payment intents, provider callbacks, log-in and service tokens on the contract pipeline.'] },
   { version: 'v0.35.1', date: '2026-07-13', changes: ['Maintenance release.'] },
   { version: 'v0.35.0', date: '2026-07-10', changes: ['POST /v1/auth/step-up', '401 insufficient_user_authentication on sensitive mutations'] },

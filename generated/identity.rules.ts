@@ -22,6 +22,24 @@ export interface ErrorCodes {
     | 'unavailable'
     | 'unsupported_media_type'
     | 'validation_failed'
+  logOut:
+    | 'internal_error'
+    | 'invalid_json'
+    | 'payload_too_large'
+    | 'rate_limited'
+    | 'unavailable'
+    | 'unsupported_media_type'
+    | 'validation_failed'
+  refreshToken:
+    | 'internal_error'
+    | 'invalid_json'
+    | 'not_acceptable'
+    | 'payload_too_large'
+    | 'rate_limited'
+    | 'unauthenticated'
+    | 'unavailable'
+    | 'unsupported_media_type'
+    | 'validation_failed'
   issueServiceToken:
     | 'internal_error'
     | 'invalid_json'
@@ -57,6 +75,8 @@ export interface ErrorCodes {
 export interface Transactions {
   logIn: 'two-step'
   completeLogIn: 'two-step'
+  logOut: 'write'
+  refreshToken: 'two-step'
   issueServiceToken: 'query'
   getTenant: 'query'
   getJwks: 'query'

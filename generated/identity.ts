@@ -44,6 +44,49 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log out
+         * @description Ends the session of a refresh token, present or used. Access tokens that were issued already are valid until they expire, at most 10 minutes. An unknown token and an
+         *     ended session are answered alike: there is nothing left to do.
+         */
+        post: operations["logOut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get the next access token
+         * @description Exchanges a refresh token for an access token and the next refresh token. A refresh token works once: presenting one again ends the session, since
+         *     two parties have it. The access token is for the environment of the log-in, carries the roles that the user has now, and its `auth_time` stays that of the log-in. A session lasts 12
+         *     hours from the log-in, however often it is refreshed. An unknown, used or expired token, an ended session, a disabled account and an account of a suspended tenant are answered alike.
+         */
+        post: operations["refreshToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/oauth/token": {
         parameters: {
             query?: never;
@@ -200,6 +243,37 @@ export interface components {
              * @example 492039
              */
             code: string;
+        };
+        /** @description A refresh token, of a log-in or of the last refresh. */
+        RefreshTokenInput: {
+            /**
+             * @description The refresh token.
+             * @example rt_8d7f6g5h4j3k2l1m0n9b
+             */
+            refresh_token: string;
+        };
+        /** @description The next tokens of a session. */
+        RefreshedTokens: {
+            /**
+             * @description Always `Bearer`.
+             * @example Bearer
+             */
+            token_type: string;
+            /**
+             * @description The access token, a JWT.
+             * @example eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIwMTkyIn0.c2ln
+             */
+            access_token: string;
+            /**
+             * @description Life of the access token, in seconds.
+             * @example 600
+             */
+            expires_in: number;
+            /**
+             * @description Token that gets the next access token; shown once, works once.
+             * @example rt_2k3l4m5n6b7v8c9x0z1a
+             */
+            refresh_token: string;
         };
         /** @description A client-credentials grant (RFC 6749, section 4.4). */
         ServiceTokenRequest: {
@@ -753,6 +827,94 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["LogInResult"];
+                };
+            };
+            400: components["responses"]["InvalidJsonOrValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    logOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The refresh token. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "refresh_token": "rt_8d7f6g5h4j3k2l1m0n9b"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RefreshTokenInput"];
+            };
+        };
+        responses: {
+            /** @description No session has this token any more. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidJsonOrValidationFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    refreshToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The refresh token. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "refresh_token": "rt_8d7f6g5h4j3k2l1m0n9b"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RefreshTokenInput"];
+            };
+        };
+        responses: {
+            /** @description The tokens. The refresh token replaces the one that was presented. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "token_type": "Bearer",
+                     *       "access_token": "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIwMTkyIn0.c2ln",
+                     *       "expires_in": 600,
+                     *       "refresh_token": "rt_2k3l4m5n6b7v8c9x0z1a"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RefreshedTokens"];
                 };
             };
             400: components["responses"]["InvalidJsonOrValidationFailed"];

@@ -8,7 +8,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List payment intents
+         * @description The intents of your merchant, newest first. After its deadline an intent reads, counts and is found as `expired` at once, before any sweep has run.
+         *
+         *     `search` looks in the shortcode, the reference, the description, and the name, e-mail address and phone number of the customer.
+         */
+        get: operations["listPaymentIntents"];
         put?: never;
         /**
          * Create a payment intent
@@ -55,6 +61,259 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/payments/intents/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a payment intent
+         * @description Ends an open intent. It takes no more money from then on: what is pending of it ends, and is expired at the provider right after. Money that the
+         *     provider proves to have taken all the same is recorded, and makes the intent `paid` with `late` true. Emits no event.
+         *
+         *     An intent that is not open, or whose deadline is past, is refused with 409 `invalid_state`; the message names its state.
+         */
+        post: operations["cancelPaymentIntent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/intents/{id}/sandbox-complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pay an intent in the sandbox
+         * @description Pays an open intent in the payer's stead, through the simulated provider and its signed callback, as a real payment would come. Exists in the sandbox only.
+         *
+         *     The live attempt is paid. Without one, the first allowed channel that can be completed here is chosen and paid. An intent for several uses takes one more.
+         *     Cash is confirmed directly. A card is paid by its 3-D-Secure challenge: 409 `invalid_state` names `3ds-callback`.
+         *
+         *     Amounts with a meaning end as they say: 111011 declined, 111012 paid after the deadline, 111013 reported twice, 111014 paid and taken back, 111015 paid
+         *     but never reported, 111016 expired at the provider. Where the report comes later or never, the answer is the intent as it is.
+         *
+         *     Answers once the callback is applied; after 5 seconds without it 503.
+         */
+        post: operations["sandboxCompletePaymentIntent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/intents/{id}/sandbox-expire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Expire an intent in the sandbox
+         * @description Lets the time of an open intent run out, through the simulated provider and its signed callback where an attempt is live. Exists in the sandbox only.
+         *     Emits `payment_intent.expired`. Answers once the callback is applied; after 5 seconds without it 503.
+         */
+        post: operations["sandboxExpirePaymentIntent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/intents/{id}/3ds-callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete a 3-D-Secure challenge
+         * @description Where the acquirer, and in the sandbox the challenge page, brings the result of the payer's 3-D-Secure challenge. No credential is needed.
+         *
+         *     In the sandbox two test card numbers are known: 4000000000001091 approves, and the intent becomes `paid`; 4000000000001109 declines, and an intent with the
+         *     card as its one channel becomes `failed`. Any other value is 400 `invalid_auth_code`. The same code again, after the result that it made, answers that
+         *     result. An intent that has ended otherwise, or whose payer is not at a card challenge, is 409 `invalid_state`.
+         *
+         *     In production `auth_code` is the acquirer's own reference, and the payment settles by the acquirer's answer about it.
+         */
+        post: operations["completeThreeDsChallenge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/intents/{id}/confirm-cash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm a cash payment
+         * @description Records that cash was taken in person for an open intent whose channel, or one of whose allowed channels, is `cash`. For a single use the amount must be the
+         *     intent's; an intent for several uses takes any amount, once for each confirmation. What else is pending of an intent that is paid ends.
+         *
+         *     Emits `payment.completed`. Send an `Idempotency-Key`, so that a repeated confirmation of several uses does not count twice.
+         */
+        post: operations["confirmCashPayment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/intents/{id}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the attempts to pay an intent
+         * @description Every attempt to pay the intent, newest first. A payment on a standing QR code or virtual account is an attempt of its own beside the one that stays pending.
+         */
+        get: operations["listPaymentAttempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List payments
+         * @description The attempts to pay your intents, of every state, newest first: money that arrived, attempts that failed, and those that are awaited.
+         *
+         *     `paid_from` and `paid_to` go by the time when the provider took the money; `reference_id` and `metadata` are those of the intent. `search` looks in the
+         *     provider's reference, and in the shortcode, reference, description and customer of the intent.
+         */
+        get: operations["listPayments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/public/payments/intents/{shortcode}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a payment as its payer
+         * @description What the hosted page shows, for a page of your own. After the deadline it reads `expired` at once. A payment that is being created, a point-of-sale
+         *     payment and an unknown code are alike `not_found`; so is an `attempt_id` of another payment. `brand` is neutral while the branding is not known yet.
+         */
+        get: operations["getPublicCheckout"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/public/payments/intents/{shortcode}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose how to pay
+         * @description Asks the provider for the payment details of a channel. Choosing the channel of the live attempt answers that attempt.
+         *
+         *     On a single-use payment another choice replaces the attempt before: once the new one exists, the older is expired at its provider. On a payment for
+         *     several payers each choice is an attempt of its own and replaces nothing; QR, virtual account and cash are shared by all. Keep the `id` and pass it as
+         *     `attempt_id` when you read.
+         *
+         *     A refusal of the provider leaves the payment open: choose another channel. After a 503 the same choice asks on and never makes a second charge.
+         */
+        post: operations["choosePublicCheckoutChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/public/payments/intents/{shortcode}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask how a payment stands
+         * @description Small and cheap, for a page that waits. Ask every two seconds, and less often the longer nothing changes; a 429 says when to ask again. The merchant's
+         *     proof of payment is the webhook, never this.
+         */
+        get: operations["getPublicCheckoutStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/public/payments/intents/{shortcode}/va-copies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count a copied account number
+         * @description Tells that the payer copied the number of the virtual account that the payment shows. Copies are counted for each attempt and stand for nothing else. A
+         *     payment that shows no virtual account now is 409 `invalid_state`.
+         */
+        post: operations["recordVaCopy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/inbound/psp/{provider}/{credentialId}": {
         parameters: {
             query?: never;
@@ -71,6 +330,263 @@ export interface paths {
          *     answered 200, since it may have overtaken the answer to the creation it belongs to.
          */
         post: operations["receivePspWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List API keys
+         * @description Prefix and metadata of every key, revoked ones included; never the key itself. `search` looks at name and prefix.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Create an API key
+         * @description Makes a key for a merchant. The full value is in this answer and never again: store it now. A key belongs to one merchant and one environment.
+         *     Use a key for each purpose, with the scopes that it needs and no more.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key
+         * @description Ends a key at once, in every process: the next request with it is answered 401, and a write that is under way with it does not commit. Revoking
+         *     a revoked key changes nothing.
+         */
+        delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/api-keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate an API key
+         * @description Makes a new key with the name, scopes and merchant of the old one, which lives on for `overlap_minutes`: deploy the new key everywhere
+         *     meanwhile, then revoke the old one or let it end. The new key has the old one's `expires_at`. A key that is revoked or has ended cannot be rotated.
+         */
+        post: operations["rotateApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/api-keys/{id}/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the requests of an API key
+         * @description What was done with a key in the last 30 days: for the review after a suspected leak. A request appears a few seconds after it was answered.
+         */
+        get: operations["listApiKeyRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhook subscriptions
+         * @description Every subscription that is not deleted, without secrets. `search` looks at url and description.
+         */
+        get: operations["listWebhookSubscriptions"];
+        put?: never;
+        /**
+         * Create a webhook subscription
+         * @description Subscribes an https receiver to events of a merchant. The `secret` is in this answer and never again: store it now and verify each delivery with it.
+         *
+         *     **Deliveries.** Each event is one POST of JSON with `id` (the same in every retry: deduplicate on it), `event`, `created_at`, `environment`,
+         *     `api_version`, `merchant_id` and `data`. Headers: `X-Service-Event-Kind`, `X-Service-Delivery-Id` (new for every attempt) and `X-Service-Signature`:
+         *     `t=<unix seconds>,v1=<hex>`, where `v1` is the HMAC-SHA256 of `<t>.<raw body>` under the secret's bytes as shown. Reject a `t` more than 300 seconds
+         *     off, compare in constant time, and verify the raw bytes, not JSON written anew.
+         *
+         *     **Answer** with any 2xx within 30 seconds, as soon as you have stored the event. Anything else is a failure, a redirect too, and is tried again after
+         *     min(2^n, 3600) seconds times a random factor from 0.5 to 1.5, n being the failures so far; a `Retry-After` of a 429 or 503 is honoured up to an hour.
+         *     Deliveries are made at least once and in no promised order.
+         *
+         *     **Disabling.** After 10 failures in a row the subscription is disabled and that delivery is dead; `updateWebhookSubscription` with `active` true turns
+         *     it on again. A delivery that fails 16 times while others succeed is dead by itself.
+         */
+        post: operations["createWebhookSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook subscription
+         * @description The subscription as it now is, without its secret. `disabled_reason` tells a pause by a person from disabling after 10 failures in a row.
+         */
+        get: operations["getWebhookSubscription"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook subscription
+         * @description Deletes the subscription and its secret. No further attempt begins; deliveries that are not made yet are dead. One at work may still arrive.
+         */
+        delete: operations["deleteWebhookSubscription"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a webhook subscription
+         * @description Changes what is sent where, pauses or turns on again. Deliveries that are not made yet go to the new url.
+         *
+         *     **`active` false** pauses: deliveries that are not made yet wait, and none of them dies of it. Events that happen meanwhile make no delivery, but
+         *     `listEvents` has them. **`active` true** turns on again after a pause or after automatic disabling: what waits becomes due in the order in which it
+         *     happened, 10 a second, and failures are counted anew. Said of an active subscription it changes nothing.
+         */
+        patch: operations["updateWebhookSubscription"];
+        trace?: never;
+    };
+    "/v1/payments/settings/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test delivery
+         * @description Sends one synthetic delivery of kind `webhook.test`, signed with the current secret, to the current url, and answers what came back. It is tried
+         *     once, within 30 seconds, whether the subscription is active or not, is no event, and counts neither as success nor as failure.
+         */
+        post: operations["testWebhookSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events
+         * @description Everything that happened to a merchant's payments, newest first, whether or not a webhook was subscribed to it: the way to catch up after an outage of
+         *     your receiver.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an event
+         * @description The event as it was delivered to webhooks, a snapshot that is never rendered anew.
+         */
+        get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List payment channels
+         * @description Every channel with its limits, and whether it is on for the merchant. Treat codes as opaque; the list grows.
+         */
+        get: operations["listPaymentChannels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/merchants/{id}/channels/{channel}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Switch a channel of a merchant on or off
+         * @description Concerns intents that are created from now on; intents that exist keep their channels.
+         */
+        put: operations["setMerchantChannel"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -168,95 +684,6 @@ export interface components {
          */
         ChannelCode: string;
         /**
-         * @description Your own data, string to string; at most 50 keys of 40 characters, values of 500 characters and 8 KiB as JSON.
-         * @example {
-         *       "order_id": "1042"
-         *     }
-         */
-        MetadataInput: {
-            [key: string]: string;
-        } | null;
-        /** @description Who pays, as far as you know. */
-        CustomerInput: {
-            /**
-             * @description Full name.
-             * @example Pelanggan Contoh
-             */
-            name?: string | null;
-            /**
-             * Format: email
-             * @description E-mail address.
-             * @example pelanggan@shop.example
-             */
-            email?: string | null;
-            /**
-             * @description Phone number in E.164 form.
-             * @example +628120000000
-             */
-            phone?: string | null;
-        } | null;
-        /** @description A payment to take. Give `allowed_channels`, or `channel` for a point of sale, never both. */
-        PaymentIntentCreate: {
-            /**
-             * Format: uuid
-             * @description Merchant that will own the intent. An API key belongs to one merchant, which is the default; another merchant's id is refused.
-             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
-             */
-            merchant_id?: string;
-            /**
-             * Format: int64
-             * @description Amount in whole rupiah. On a static QR (`max_uses` other than 1) it is a suggestion, since the payer types the amount.
-             * @example 150000
-             */
-            amount_idr: number;
-            /**
-             * @description How many payments the intent takes; 1 is single use, 0 is unlimited until it expires.
-             * @default 1
-             * @example 1
-             */
-            max_uses?: number;
-            /**
-             * @description Channel codes the payer may use. With one code the payment details exist at once; with several the payer chooses on the hosted page.
-             * @example [
-             *       "qris"
-             *     ]
-             */
-            allowed_channels?: components["schemas"]["ChannelCode"][];
-            /**
-             * @description The channel of a point-of-sale payment, used instead of `allowed_channels`. There is no hosted page.
-             * @example cash
-             */
-            channel?: string;
-            /**
-             * @description Free text shown to the payer.
-             * @example Order 1042
-             */
-            description?: string | null;
-            metadata?: components["schemas"]["MetadataInput"];
-            /**
-             * @description Your own reference, unique among your merchant's intents.
-             * @example order-1042
-             */
-            reference_id?: string | null;
-            /**
-             * @description Where the hosted page sends the payer back; https, or an app scheme registered for the merchant.
-             * @example https://shop.example/orders/1042
-             */
-            return_url?: string | null;
-            customer?: components["schemas"]["CustomerInput"];
-            /**
-             * Format: uuid
-             * @description A stored customer of the merchant, instead of `customer`.
-             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e00c
-             */
-            customer_id?: string | null;
-            /**
-             * @description Shortens the time to pay, in seconds; at most the time to live of the longest allowed channel.
-             * @example 900
-             */
-            expires_in_seconds?: number | null;
-        };
-        /**
          * @description Your own data, string to string, as you sent it.
          * @example {
          *       "order_id": "1042"
@@ -333,7 +760,7 @@ export interface components {
             uses: number;
             /**
              * Format: int64
-             * @description Sum of the payments that count towards the intent, in whole rupiah.
+             * @description Sum of the payments that count towards the intent, in whole rupiah. A payment that is taken back does not lower it.
              * @example 0
              */
             paid_idr: number;
@@ -453,6 +880,556 @@ export interface components {
              */
             challenge_url?: string;
         };
+        /** @description A page of payment intents. */
+        PaymentIntentList: {
+            /** @description The intents, newest first. */
+            intents: components["schemas"]["PaymentIntent"][];
+            /**
+             * @description How many match in all.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description Number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries a page.
+             * @example 20
+             */
+            limit: number;
+            /**
+             * @description Number of pages.
+             * @example 1
+             */
+            total_pages: number;
+        };
+        /**
+         * @description Your own data, string to string; at most 50 keys of 40 characters, values of 500 characters and 8 KiB as JSON.
+         * @example {
+         *       "order_id": "1042"
+         *     }
+         */
+        MetadataInput: {
+            [key: string]: string;
+        } | null;
+        /** @description Who pays, as far as you know. */
+        CustomerInput: {
+            /**
+             * @description Full name.
+             * @example Pelanggan Contoh
+             */
+            name?: string | null;
+            /**
+             * Format: email
+             * @description E-mail address.
+             * @example pelanggan@shop.example
+             */
+            email?: string | null;
+            /**
+             * @description Phone number in E.164 form.
+             * @example +628120000000
+             */
+            phone?: string | null;
+        } | null;
+        /** @description A payment to take. Give `allowed_channels`, or `channel` for a point of sale, never both. */
+        PaymentIntentCreate: {
+            /**
+             * Format: uuid
+             * @description Merchant that will own the intent. An API key belongs to one merchant, which is the default; another merchant's id is refused.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id?: string;
+            /**
+             * Format: int64
+             * @description Amount in whole rupiah. On a static QR (`max_uses` other than 1) it is a suggestion, since the payer types the amount.
+             * @example 150000
+             */
+            amount_idr: number;
+            /**
+             * @description How many payments the intent takes; 1 is single use, 0 is unlimited until it expires.
+             * @default 1
+             * @example 1
+             */
+            max_uses?: number;
+            /**
+             * @description Channel codes the payer may use. With one code the payment details exist at once; with several the payer chooses on the hosted page.
+             * @example [
+             *       "qris"
+             *     ]
+             */
+            allowed_channels?: components["schemas"]["ChannelCode"][];
+            /**
+             * @description The channel of a point-of-sale payment, used instead of `allowed_channels`. There is no hosted page.
+             * @example cash
+             */
+            channel?: string;
+            /**
+             * @description Free text shown to the payer.
+             * @example Order 1042
+             */
+            description?: string | null;
+            metadata?: components["schemas"]["MetadataInput"];
+            /**
+             * @description Your own reference, unique among your merchant's intents.
+             * @example order-1042
+             */
+            reference_id?: string | null;
+            /**
+             * @description Where the hosted page sends the payer back; https, or an app scheme registered for the merchant.
+             * @example https://shop.example/orders/1042
+             */
+            return_url?: string | null;
+            customer?: components["schemas"]["CustomerInput"];
+            /**
+             * Format: uuid
+             * @description A stored customer of the merchant, instead of `customer`.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e00c
+             */
+            customer_id?: string | null;
+            /**
+             * @description Shortens the time to pay, in seconds; at most the time to live of the longest allowed channel.
+             * @example 900
+             */
+            expires_in_seconds?: number | null;
+        };
+        /** @description What a 3-D-Secure challenge led to. */
+        ThreeDsResult: {
+            /**
+             * Format: uuid
+             * @description The intent that was paid for.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f101
+             */
+            intent_id: string;
+            /**
+             * @description `approved` or `declined`; an open list.
+             * @example approved
+             */
+            result: string;
+            /**
+             * @description The result in words.
+             * @example The challenge was approved and the payment is made.
+             */
+            message: string;
+        };
+        /** @description Cash that was taken in person. */
+        CashConfirmation: {
+            /**
+             * Format: int64
+             * @description What the intent was paid, in whole rupiah, without change.
+             * @example 150000
+             */
+            amount_idr: number;
+        };
+        /** @description One try to pay an intent over one channel. */
+        PaymentAttempt: {
+            /**
+             * Format: uuid
+             * @description Identifier of the attempt.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f102
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The intent it pays.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f101
+             */
+            intent_id: string;
+            /**
+             * @description Channel code; an open list.
+             * @example qris
+             */
+            channel: string;
+            /**
+             * Format: int64
+             * @description Amount in whole rupiah; on a static QR what was really paid.
+             * @example 150000
+             */
+            amount_idr: number;
+            /**
+             * @description `pending`, `succeeded`, `failed`, `expired` or `reversed`; an open list.
+             * @example succeeded
+             */
+            status: string;
+            /**
+             * @description The provider's reference of the charge.
+             * @example SIM-0192f3c48b217d4f
+             */
+            provider_reference: string | null;
+            /**
+             * @description The provider's reason when the attempt failed.
+             * @example null
+             */
+            failure_code: string | null;
+            /**
+             * Format: date-time
+             * @description When the attempt was made.
+             * @example 2026-11-02T03:04:05.678Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When the provider took the money, by the provider's time.
+             * @example 2026-11-02T03:10:44.120Z
+             */
+            completed_at: string | null;
+        };
+        /** @description A page of the attempts to pay an intent. */
+        PaymentAttemptList: {
+            /** @description The attempts, newest first. */
+            attempts: components["schemas"]["PaymentAttempt"][];
+            /**
+             * @description How many match in all.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description Number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries a page.
+             * @example 20
+             */
+            limit: number;
+            /**
+             * @description Number of pages.
+             * @example 1
+             */
+            total_pages: number;
+        };
+        /** @description A page of payments. */
+        PaymentList: {
+            /** @description The attempts of every state, newest first. */
+            payments: components["schemas"]["PaymentAttempt"][];
+            /**
+             * @description How many match in all.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description Number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries a page.
+             * @example 20
+             */
+            limit: number;
+            /**
+             * @description Number of pages.
+             * @example 1
+             */
+            total_pages: number;
+        };
+        /** @description Who is paid. */
+        PublicMerchant: {
+            /**
+             * @description Name of the merchant, as the payer's bank or wallet shows it.
+             * @example Warung Contoh
+             */
+            name: string;
+        };
+        /** @description How the page presents itself. While the branding cannot be looked up it is neutral, under the merchant's name. */
+        PublicBrand: {
+            /**
+             * @description Name to show above the payment.
+             * @example Toko Contoh
+             */
+            display_name: string;
+            /**
+             * @description Address of a logo, https; null when there is none.
+             * @example null
+             */
+            logo_url: string | null;
+            /**
+             * @description Accent colour as `#RRGGBB`.
+             * @example #0F766E
+             */
+            accent_hex: string;
+        };
+        /** @description A channel that the payer can choose. */
+        PublicChannel: {
+            /**
+             * @description Code of the channel; an open list.
+             * @example qris
+             */
+            code: string;
+            /**
+             * @description `qris`, `va`, `ewallet`, `cash`, `otc`, `paylater` or `card`; an open list.
+             * @example qris
+             */
+            kind: string;
+            /**
+             * @description Name for payers, English.
+             * @example QRIS
+             */
+            name_en: string;
+            /**
+             * @description Name for payers, Indonesian.
+             * @example QRIS
+             */
+            name_id: string;
+        };
+        /**
+         * @description The payer's try that counts now, or the last one when none does; null before a channel is chosen. On an intent for several payments it is the one
+         *     asked for by `attempt_id`, or one that all payers share (QR, virtual account, cash), or the one made at creation.
+         */
+        PublicAttemptOrNull: {
+            /**
+             * Format: uuid
+             * @description Identifier of the attempt.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f102
+             */
+            id: string;
+            /**
+             * @description Code of the channel; an open list.
+             * @example va_bank_a
+             */
+            channel: string;
+            /**
+             * @description Kind of the channel; an open list.
+             * @example va
+             */
+            kind: string;
+            /**
+             * @description `pending`, `succeeded`, `failed`, `expired` or `reversed`; an open list. Past its deadline a pending attempt reads `expired`.
+             * @example pending
+             */
+            status: string;
+            /**
+             * Format: int64
+             * @description Amount in whole rupiah.
+             * @example 150000
+             */
+            amount_idr: number;
+            /**
+             * Format: date-time
+             * @description Until when this attempt can be paid; null where nothing limits it.
+             * @example 2026-11-02T03:34:05.678Z
+             */
+            attempt_expires_at: string | null;
+            /**
+             * @description The raw QRIS payload to render as a QR code. Only for `qris`.
+             * @example 00020101021226670017ID.CO.EXAMPLE.WWW011993600999000000000100212EX00000000010303UMI51440014ID.CO.QRIS.WWW0215ID12345678901230303UMI5204541153033605405250005802ID5913WARUNG CONTOH6007JAKARTA61051011062180507INV00010703A0163042CCB
+             */
+            qr_string?: string;
+            /**
+             * @description Virtual account number to transfer to. Only for `va_*`.
+             * @example 8808123456789012
+             */
+            va_number?: string;
+            /**
+             * @description Bank of the virtual account. Only for `va_*`.
+             * @example bank_a
+             */
+            va_bank?: string;
+            /**
+             * Format: date-time
+             * @description Expiry of the virtual account. Only beside `va_number`.
+             * @example 2026-11-02T03:34:05.678Z
+             */
+            expires_at?: string;
+            /**
+             * @description Deeplink to the e-wallet's app or its web flow. Only for `ewallet_*`.
+             * @example https://wallet-a.example/pay/9f2c
+             */
+            redirect_url?: string;
+            /**
+             * @description Code to show at the counter. Only for `otc_*`.
+             * @example BYR204518873920
+             */
+            payment_code?: string;
+            /**
+             * @description The pay-later provider's authorisation page. Only for `paylater_*`.
+             * @example https://paylater-a.example/authorise/9f2c
+             */
+            payment_url?: string;
+            /**
+             * @description The 3-D-Secure page. Only for `card_3ds`.
+             * @example https://api.sandbox.bayar.example/pay/k7m2x9q4ta/3ds
+             */
+            challenge_url?: string;
+        } | null;
+        /** @description What a payer may see of a payment. It holds nothing of the merchant's own data (metadata, reference) and nothing about the customer. */
+        PublicCheckout: {
+            /**
+             * Format: uuid
+             * @description Identifier of the intent, for `completeThreeDsChallenge`.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f101
+             */
+            id: string;
+            /**
+             * @description The public code of the payment.
+             * @example k7m2x9q4ta
+             */
+            shortcode: string;
+            /**
+             * @description `sandbox` or `production`; in sandbox no money moves.
+             * @example sandbox
+             */
+            environment: string;
+            /**
+             * @description `open`, `paid`, `failed`, `expired`, `cancelled` or `reversed`; an open list.
+             * @example open
+             */
+            status: string;
+            /**
+             * @description True when the money arrived after the deadline or after another end.
+             * @example false
+             */
+            late: boolean;
+            /**
+             * Format: int64
+             * @description Amount in whole rupiah.
+             * @example 150000
+             */
+            amount_idr: number;
+            /**
+             * @description True when the payer may pay another amount (a static QR); `amount_idr` is then a suggestion.
+             * @example false
+             */
+            amount_open: boolean;
+            /**
+             * @description What is paid for, in the merchant's words.
+             * @example Order 1042
+             */
+            description: string | null;
+            merchant: components["schemas"]["PublicMerchant"];
+            brand: components["schemas"]["PublicBrand"];
+            /** @description Channels that the payer can choose now; empty once the payment has ended. */
+            channels: components["schemas"]["PublicChannel"][];
+            attempt: components["schemas"]["PublicAttemptOrNull"];
+            /**
+             * Format: date-time
+             * @description Deadline of the payment; null for cash alone.
+             * @example 2026-11-02T03:34:05.678Z
+             */
+            intent_expires_at: string | null;
+            /**
+             * @description Where the merchant wants the payer to go on afterwards. Coming back there is no proof of payment.
+             * @example https://shop.example/orders/1042
+             */
+            return_url: string | null;
+        };
+        /** @description The channel to pay by. */
+        PublicCheckoutChoice: {
+            /**
+             * @description Code of one of the payment's channels.
+             * @example va_bank_a
+             */
+            channel: string;
+        };
+        /** @description The payer's try to pay over one channel, with what that channel needs. */
+        PublicAttempt: {
+            /**
+             * Format: uuid
+             * @description Identifier of the attempt.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f102
+             */
+            id: string;
+            /**
+             * @description Code of the channel; an open list.
+             * @example va_bank_a
+             */
+            channel: string;
+            /**
+             * @description Kind of the channel; an open list.
+             * @example va
+             */
+            kind: string;
+            /**
+             * @description `pending`, `succeeded`, `failed`, `expired` or `reversed`; an open list. Past its deadline a pending attempt reads `expired`.
+             * @example pending
+             */
+            status: string;
+            /**
+             * Format: int64
+             * @description Amount in whole rupiah.
+             * @example 150000
+             */
+            amount_idr: number;
+            /**
+             * Format: date-time
+             * @description Until when this attempt can be paid; null where nothing limits it.
+             * @example 2026-11-02T03:34:05.678Z
+             */
+            attempt_expires_at: string | null;
+            /**
+             * @description The raw QRIS payload to render as a QR code. Only for `qris`.
+             * @example 00020101021226670017ID.CO.EXAMPLE.WWW011993600999000000000100212EX00000000010303UMI51440014ID.CO.QRIS.WWW0215ID12345678901230303UMI5204541153033605405250005802ID5913WARUNG CONTOH6007JAKARTA61051011062180507INV00010703A0163042CCB
+             */
+            qr_string?: string;
+            /**
+             * @description Virtual account number to transfer to. Only for `va_*`.
+             * @example 8808123456789012
+             */
+            va_number?: string;
+            /**
+             * @description Bank of the virtual account. Only for `va_*`.
+             * @example bank_a
+             */
+            va_bank?: string;
+            /**
+             * Format: date-time
+             * @description Expiry of the virtual account. Only beside `va_number`.
+             * @example 2026-11-02T03:34:05.678Z
+             */
+            expires_at?: string;
+            /**
+             * @description Deeplink to the e-wallet's app or its web flow. Only for `ewallet_*`.
+             * @example https://wallet-a.example/pay/9f2c
+             */
+            redirect_url?: string;
+            /**
+             * @description Code to show at the counter. Only for `otc_*`.
+             * @example BYR204518873920
+             */
+            payment_code?: string;
+            /**
+             * @description The pay-later provider's authorisation page. Only for `paylater_*`.
+             * @example https://paylater-a.example/authorise/9f2c
+             */
+            payment_url?: string;
+            /**
+             * @description The 3-D-Secure page. Only for `card_3ds`.
+             * @example https://api.sandbox.bayar.example/pay/k7m2x9q4ta/3ds
+             */
+            challenge_url?: string;
+        };
+        /** @description How the payment stands. */
+        PublicCheckoutStatus: {
+            /**
+             * @description State of the payment; an open list.
+             * @example open
+             */
+            status: string;
+            /**
+             * @description True when the money arrived after the deadline or after another end.
+             * @example false
+             */
+            late: boolean;
+            /**
+             * Format: uuid
+             * @description The attempt that `getPublicCheckout` shows.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f102
+             */
+            attempt_id: string | null;
+            /**
+             * @description State of that attempt; an open list.
+             * @example pending
+             */
+            attempt_status: string | null;
+            /**
+             * Format: date-time
+             * @description When the payment or that attempt last changed.
+             * @example 2026-11-02T03:04:05.678Z
+             */
+            updated_at: string;
+        };
         /** @description The answer to a provider's callback. */
         ProviderCallbackReceipt: {
             /**
@@ -460,6 +1437,672 @@ export interface components {
              * @example true
              */
             received: boolean;
+        };
+        /** @description A merchant's server credential, without the key itself. */
+        ApiKey: {
+            /**
+             * Format: uuid
+             * @description Identifier of the key.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e0a1
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Merchant the key acts for.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id: string;
+            /**
+             * @description Label.
+             * @example Checkout
+             */
+            name: string;
+            /**
+             * @description First 12 characters of the key, as listings and logs show it.
+             * @example sk_test_9fQ2
+             */
+            prefix: string;
+            /**
+             * @description What the key may do.
+             * @example [
+             *       "payments.payment_intent.create",
+             *       "payments.payment_intent.read"
+             *     ]
+             */
+            scopes: string[];
+            /**
+             * Format: date-time
+             * @description When the key was made.
+             * @example 2026-11-02T03:04:05.678Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When the key ends by itself.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the key was revoked.
+             * @example null
+             */
+            revoked_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the key was last used, to the minute; up to a few seconds behind.
+             * @example 2026-11-02T04:10:00.000Z
+             */
+            last_used_at: string | null;
+        };
+        /** @description A page of API keys, newest first. */
+        ApiKeyList: {
+            /**
+             * @description The keys, without their values.
+             * @example []
+             */
+            api_keys: components["schemas"]["ApiKey"][];
+            /**
+             * @description Keys in all.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description Page number, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries a page.
+             * @example 20
+             */
+            limit: number;
+            /**
+             * @description Pages in all.
+             * @example 1
+             */
+            total_pages: number;
+        };
+        /**
+         * @description Name of a scope.
+         * @example payments.payment_intent.create
+         */
+        ApiKeyScope: string;
+        /** @description A key to make. */
+        ApiKeyCreate: {
+            /**
+             * Format: uuid
+             * @description Merchant the key acts for; by default your only one.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id?: string;
+            /**
+             * @description Label, such as the system that will hold the key.
+             * @example Checkout
+             */
+            name: string;
+            /**
+             * @description What the key may do; by default `payments.payment_intent.create`, `payments.payment_intent.read`, `payments.payment_intent.cancel` and
+             *     `payments.refund.create`. You cannot grant a scope that you do not hold.
+             * @example [
+             *       "payments.payment_intent.create",
+             *       "payments.payment_intent.read"
+             *     ]
+             */
+            scopes?: components["schemas"]["ApiKeyScope"][];
+            /**
+             * Format: date-time
+             * @description When the key ends by itself; null for never.
+             * @example 2027-02-01T00:00:00.000Z
+             */
+            expires_at?: string | null;
+        };
+        /** @description A new key; the only answer that ever holds the full value. */
+        ApiKeyWithSecret: {
+            /**
+             * Format: uuid
+             * @description Identifier of the key.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e0a1
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Merchant the key acts for.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id: string;
+            /**
+             * @description Label.
+             * @example Checkout
+             */
+            name: string;
+            /**
+             * @description First 12 characters of the key, as listings and logs show it.
+             * @example sk_test_9fQ2
+             */
+            prefix: string;
+            /**
+             * @description The full value. Store it now; it is never shown again.
+             * @example sk_test_9fQ2(the rest is shown once)
+             */
+            key: string;
+            /**
+             * @description What the key may do.
+             * @example [
+             *       "payments.payment_intent.create",
+             *       "payments.payment_intent.read"
+             *     ]
+             */
+            scopes: string[];
+            /**
+             * Format: date-time
+             * @description When the key was made.
+             * @example 2026-11-02T03:04:05.678Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When the key ends by itself.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the key was revoked.
+             * @example null
+             */
+            revoked_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the key was last used.
+             * @example null
+             */
+            last_used_at: string | null;
+        };
+        /** @description How a key is rotated. */
+        ApiKeyRotation: {
+            /**
+             * @description How long the old key lives on beside the new one, in minutes.
+             * @default 30
+             * @example 30
+             */
+            overlap_minutes?: number;
+        };
+        /** @description One request that was made with a key. */
+        ApiKeyRequest: {
+            /**
+             * Format: uuid
+             * @description Identifier of the record.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f1a1
+             */
+            id: string;
+            /**
+             * @description Operation that was called.
+             * @example createPaymentIntent
+             */
+            operation_id: string;
+            /**
+             * @description HTTP status of the answer.
+             * @example 201
+             */
+            status: number;
+            /**
+             * @description Error code of the answer.
+             * @example null
+             */
+            error: string | null;
+            /**
+             * @description Address of the client.
+             * @example 192.0.2.44
+             */
+            address: string;
+            /**
+             * @description Identifier of the request, as in X-Request-Id.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f1a0
+             */
+            request_id: string;
+            /**
+             * Format: date-time
+             * @description When it came.
+             * @example 2026-11-02T04:10:22.000Z
+             */
+            requested_at: string;
+        };
+        /** @description A page of requests, newest first. */
+        ApiKeyRequestList: {
+            /**
+             * @description The requests.
+             * @example []
+             */
+            requests: components["schemas"]["ApiKeyRequest"][];
+            /**
+             * @description Requests of the last 30 days.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description Page number, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries a page.
+             * @example 20
+             */
+            limit: number;
+            /**
+             * @description Pages in all.
+             * @example 1
+             */
+            total_pages: number;
+        };
+        /** @description A receiver of a merchant's events, without its secret. */
+        WebhookSubscription: {
+            /**
+             * Format: uuid
+             * @description Identifier of the subscription.
+             * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Merchant whose events are sent.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id: string;
+            /**
+             * @description Receiver of the deliveries.
+             * @example https://shop.example/webhooks
+             */
+            url: string;
+            /**
+             * @description A note of your own.
+             * @example Order system
+             */
+            description: string | null;
+            /**
+             * @description Event kinds that are sent; an open list.
+             * @example [
+             *       "payment.completed",
+             *       "payment.refunded"
+             *     ]
+             */
+            events: string[];
+            /**
+             * @description Whether events are sent. False after a pause or after 10 failures in a row.
+             * @example true
+             */
+            active: boolean;
+            /**
+             * Format: date-time
+             * @description Since when it is not active.
+             * @example 2026-11-03T08:12:30.000Z
+             */
+            disabled_at: string | null;
+            /**
+             * @description Why it is not active, `paused` or `failures`; an open list.
+             * @example failures
+             */
+            disabled_reason: string | null;
+            /**
+             * Format: date-time
+             * @description First delivery that succeeded after the last failure; null while there was none to recover from.
+             * @example 2026-11-03T07:55:02.130Z
+             */
+            last_success_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the subscription was made.
+             * @example 2026-11-02T03:04:05.678Z
+             */
+            created_at: string;
+        };
+        /** @description A page of subscriptions. */
+        WebhookSubscriptionList: {
+            /** @description The subscriptions, newest first. */
+            webhooks: components["schemas"]["WebhookSubscription"][];
+            /**
+             * @description How many there are in all.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description Number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries a page.
+             * @example 20
+             */
+            limit: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            total_pages: number;
+        };
+        /**
+         * @description Receiver of the deliveries; `https` only, without user name or password. Its host must resolve to public addresses only, which is checked at
+         *     every connection.
+         * @example https://shop.example/webhooks
+         */
+        WebhookUrl: string;
+        /**
+         * @description Event kinds to send.
+         * @example [
+         *       "payment.completed",
+         *       "payment.refunded"
+         *     ]
+         */
+        WebhookEventKinds: string[];
+        /** @description Where to send which events. */
+        WebhookSubscriptionCreate: {
+            /**
+             * Format: uuid
+             * @description Merchant whose events are sent; by default your only one.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id?: string;
+            url: components["schemas"]["WebhookUrl"];
+            events: components["schemas"]["WebhookEventKinds"];
+            /**
+             * @description A note of your own.
+             * @example Order system
+             */
+            description?: string | null;
+        };
+        /** @description A new receiver of a merchant's events, with its secret. */
+        WebhookSubscriptionWithSecret: {
+            /**
+             * Format: uuid
+             * @description Identifier of the subscription.
+             * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Merchant whose events are sent.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id: string;
+            /**
+             * @description Receiver of the deliveries.
+             * @example https://shop.example/webhooks
+             */
+            url: string;
+            /**
+             * @description A note of your own.
+             * @example Order system
+             */
+            description: string | null;
+            /**
+             * @description Event kinds that are sent; an open list.
+             * @example [
+             *       "payment.completed",
+             *       "payment.refunded"
+             *     ]
+             */
+            events: string[];
+            /**
+             * @description Whether events are sent.
+             * @example true
+             */
+            active: boolean;
+            /**
+             * Format: date-time
+             * @description Since when it is not active; null, since it is.
+             * @example null
+             */
+            disabled_at: string | null;
+            /**
+             * @description Why it is not active; null, since it is.
+             * @example null
+             */
+            disabled_reason: string | null;
+            /**
+             * Format: date-time
+             * @description First delivery that succeeded after the last failure; null, since there was none.
+             * @example null
+             */
+            last_success_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the subscription was made.
+             * @example 2026-11-02T03:04:05.678Z
+             */
+            created_at: string;
+            /**
+             * @description Key of the deliveries' signatures, to be used as it stands, `whsec_` included. It is in this answer and never again.
+             * @example whsec_(shown once)
+             */
+            secret: string;
+        };
+        /** @description What to change; members left out stay as they are. */
+        WebhookSubscriptionUpdate: {
+            /**
+             * @description False pauses the subscription, true makes it active again.
+             * @example true
+             */
+            active?: boolean;
+            url?: components["schemas"]["WebhookUrl"];
+            events?: components["schemas"]["WebhookEventKinds"];
+            /**
+             * @description A note of your own; null removes it.
+             * @example Order system
+             */
+            description?: string | null;
+        };
+        /** @description What came of a test delivery. */
+        WebhookTestResult: {
+            /**
+             * @description Whether the receiver answered 2xx in time.
+             * @example true
+             */
+            succeeded: boolean;
+            /**
+             * Format: uuid
+             * @description The X-Service-Delivery-Id that was sent.
+             * @example 0192f3c4-9e11-7a02-b1d5-6f308e21c1b2
+             */
+            delivery_id: string;
+            /**
+             * Format: uuid
+             * @description The `id` in the body that was sent.
+             * @example 0192f3c4-9e11-7a02-b1d5-6f308e21c1b3
+             */
+            event_id: string;
+            /**
+             * @description Status that the receiver answered; null when no answer came.
+             * @example 204
+             */
+            status: number | null;
+            /**
+             * @description How long the try took, in milliseconds.
+             * @example 84
+             */
+            duration_ms: number;
+            /**
+             * @description Headers that the receiver answered, names in lower case; null when no answer came.
+             * @example {
+             *       "date": "Mon, 02 Nov 2026 03:04:06 GMT"
+             *     }
+             */
+            response_headers: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Why it failed, null when it did not: `status` (neither 2xx nor 3xx), `redirect`, `timeout`, `name_not_resolved`, `address_refused` (not a public
+             *     address), `connection_refused`, `connection_reset`, `tls`, `protocol`, `connection_failed`. An open list.
+             * @example timeout
+             */
+            error: string | null;
+        };
+        /** @description Something that happened, as it is delivered to webhooks. */
+        MerchantEvent: {
+            /**
+             * Format: uuid
+             * @description Identifier of the event, the same in every delivery and retry.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f1e1
+             */
+            id: string;
+            /**
+             * @description Event kind; an open list.
+             * @example payment_intent.created
+             */
+            event: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-11-02T03:04:05.678Z
+             */
+            created_at: string;
+            /**
+             * @description `sandbox` or `production`.
+             * @example sandbox
+             */
+            environment: string;
+            /**
+             * @description Version of this body.
+             * @example v1
+             */
+            api_version: string;
+            /**
+             * Format: uuid
+             * @description Merchant the event belongs to.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id: string;
+            /** @description What the event is about, as it was when it happened; its members depend on the kind. */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description A page of events. */
+        MerchantEventList: {
+            /** @description The events, newest first. */
+            events: components["schemas"]["MerchantEvent"][];
+            /**
+             * @description How many match in all.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description Number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries a page.
+             * @example 20
+             */
+            limit: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            total_pages: number;
+        };
+        /** @description A payment channel and how it stands for the merchant. */
+        PaymentChannel: {
+            /**
+             * @description Code for `allowed_channels`; an open list.
+             * @example qris
+             */
+            code: string;
+            /**
+             * @description `qris`, `va`, `ewallet`, `cash`, `otc`, `paylater` or `card`; an open list.
+             * @example qris
+             */
+            kind: string;
+            /**
+             * @description Name for payers, English.
+             * @example QRIS
+             */
+            name_en: string;
+            /**
+             * @description Name for payers, Indonesian.
+             * @example QRIS
+             */
+            name_id: string;
+            /**
+             * @description Address of a logo, https; null when none is configured.
+             * @example null
+             */
+            logo_url: string | null;
+            /**
+             * @description Whether the merchant may use it.
+             * @example true
+             */
+            enabled: boolean;
+            /**
+             * @description Time to pay a single-use intent, in seconds; null when it has none.
+             * @example 1800
+             */
+            ttl_seconds: number | null;
+            /**
+             * @description Time to pay when `max_uses` is not 1, in seconds.
+             * @example 86400
+             */
+            multi_use_ttl_seconds: number | null;
+            /**
+             * Format: int64
+             * @description Smallest amount, whole rupiah.
+             * @example 1
+             */
+            min_amount_idr: number;
+            /**
+             * Format: int64
+             * @description Largest amount, whole rupiah.
+             * @example 10000000
+             */
+            max_amount_idr: number;
+            /**
+             * @description When single-use money is settled, in business days after the payment, `T+0` or `T+1`.
+             * @example T+0
+             */
+            settlement: string;
+            /**
+             * @description `programmatic`, or `manual` by bank transfer.
+             * @example manual
+             */
+            refund: string;
+        };
+        /** @description A page of channels, in the order of the channel table. */
+        PaymentChannelList: {
+            /**
+             * @description The channels.
+             * @example []
+             */
+            channels: components["schemas"]["PaymentChannel"][];
+            /**
+             * @description Channels in all.
+             * @example 18
+             */
+            total: number;
+            /**
+             * @description Page number, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries a page.
+             * @example 20
+             */
+            limit: number;
+            /**
+             * @description Pages in all.
+             * @example 1
+             */
+            total_pages: number;
+        };
+        /** @description How a channel shall stand. */
+        MerchantChannelWrite: {
+            /**
+             * @description Whether the merchant may use it.
+             * @example true
+             */
+            enabled: boolean;
         };
         /** @description The credential's owner. */
         MeCaller: {
@@ -623,7 +2266,7 @@ export interface components {
             service: string;
             /**
              * @description Version of the platform.
-             * @example 0.36.0
+             * @example 0.37.0
              */
             version: string;
             /**
@@ -733,59 +2376,6 @@ export interface components {
             merchant_id: string;
             data: components["schemas"]["IntentEventData"];
         };
-        /** @description One try to pay an intent over one channel. */
-        PaymentAttempt: {
-            /**
-             * Format: uuid
-             * @description Identifier of the attempt.
-             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f102
-             */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The intent it pays.
-             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f101
-             */
-            intent_id: string;
-            /**
-             * @description Channel code; an open list.
-             * @example qris
-             */
-            channel: string;
-            /**
-             * Format: int64
-             * @description Amount in whole rupiah; on a static QR what was really paid.
-             * @example 150000
-             */
-            amount_idr: number;
-            /**
-             * @description `pending`, `succeeded`, `failed`, `expired` or `reversed`; an open list.
-             * @example succeeded
-             */
-            status: string;
-            /**
-             * @description The provider's reference of the charge.
-             * @example SIM-0192f3c48b217d4f
-             */
-            provider_reference: string | null;
-            /**
-             * @description The provider's reason when the attempt failed.
-             * @example null
-             */
-            failure_code: string | null;
-            /**
-             * Format: date-time
-             * @description When the attempt was made.
-             * @example 2026-11-02T03:04:05.678Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description When the provider took the money, by the provider's time.
-             * @example 2026-11-02T03:10:44.120Z
-             */
-            completed_at: string | null;
-        };
         /** @description What the event is about, as it was when it happened. */
         AttemptEventData: {
             intent: components["schemas"]["PaymentIntent"];
@@ -829,8 +2419,268 @@ export interface components {
             merchant_id: string;
             data: components["schemas"]["AttemptEventData"];
         };
+        /** @description A payment attempt failed. */
+        PaymentFailedEvent: {
+            /**
+             * Format: uuid
+             * @description Identifier of the event, the same in every delivery and retry; deduplicate on it.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f1e4
+             */
+            id: string;
+            /**
+             * @description Event kind.
+             * @example payment.failed
+             * @enum {string}
+             */
+            event: "payment.failed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-11-02T03:10:44.500Z
+             */
+            created_at: string;
+            /**
+             * @description `sandbox` or `production`.
+             * @example sandbox
+             */
+            environment: string;
+            /**
+             * @description Version of this body.
+             * @example v1
+             */
+            api_version: string;
+            /**
+             * Format: uuid
+             * @description Merchant the event belongs to.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id: string;
+            data: components["schemas"]["AttemptEventData"];
+        };
+        /** @description A synthetic event. */
+        WebhookTestEvent: {
+            /**
+             * Format: uuid
+             * @description Identifier of the synthetic event.
+             * @example 0192f3c4-9e11-7a02-b1d5-6f308e21c1b3
+             */
+            id: string;
+            /**
+             * @description Event kind.
+             * @example webhook.test
+             * @enum {string}
+             */
+            event: "webhook.test";
+            /**
+             * Format: date-time
+             * @description When the test was asked for.
+             * @example 2026-11-02T03:04:05.678Z
+             */
+            created_at: string;
+            /**
+             * @description `sandbox` or `production`.
+             * @example sandbox
+             */
+            environment: string;
+            /**
+             * @description Version of this body.
+             * @example v1
+             */
+            api_version: string;
+            /**
+             * Format: uuid
+             * @description Merchant of the subscription.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id: string;
+            /** @description Which subscription is tested. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Identifier of the subscription.
+                 * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+                 */
+                webhook_id: string;
+            };
+        };
     };
     responses: {
+        /**
+         * @description `env_mismatch`: A sandbox credential was sent to production, or the reverse. Use a credential of this environment, or the other base address.
+         *
+         *     `forbidden`: The caller lacks the permission where it is needed, or the module is switched off for the tenant. Ask an owner of the account for the permission, or use another credential.
+         *
+         *     `insufficient_scope`: None of the key's scopes allows this operation; the message names the scope it needs. Use a key with that scope.
+         */
+        EnvMismatchOrForbiddenOrInsufficientScope: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /**
+                     * @description What went wrong, for programs.
+                     * @enum {string}
+                     */
+                    error: "env_mismatch" | "forbidden" | "insufficient_scope";
+                    /** @description What went wrong, for people. The wording may change. */
+                    message: string;
+                    /** @description The id of this request; quote it when you report a problem. */
+                    request_id: string;
+                };
+            };
+        };
+        /** @description `internal_error`: An unexpected error; nothing of the request was kept unless the operation says otherwise. Repeat the request with the same Idempotency-Key, and quote `request_id` when you report it. */
+        InternalError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /**
+                     * @description What went wrong, for programs.
+                     * @enum {string}
+                     */
+                    error: "internal_error";
+                    /** @description What went wrong, for people. The wording may change. */
+                    message: string;
+                    /** @description The id of this request; quote it when you report a problem. */
+                    request_id: string;
+                };
+            };
+        };
+        /** @description `not_acceptable`: The `Accept` header excludes every media type this operation answers in. Accept the media type that the operation declares, or leave the header out. */
+        NotAcceptable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /**
+                     * @description What went wrong, for programs.
+                     * @enum {string}
+                     */
+                    error: "not_acceptable";
+                    /** @description What went wrong, for people. The wording may change. */
+                    message: string;
+                    /** @description The id of this request; quote it when you report a problem. */
+                    request_id: string;
+                };
+            };
+        };
+        /** @description `not_found`: There is nothing here for this caller. A malformed id and somebody else's thing answer the same. Check the address and the id. */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /**
+                     * @description What went wrong, for programs.
+                     * @enum {string}
+                     */
+                    error: "not_found";
+                    /** @description What went wrong, for people. The wording may change. */
+                    message: string;
+                    /** @description The id of this request; quote it when you report a problem. */
+                    request_id: string;
+                };
+            };
+        };
+        /** @description `rate_limited`: The limit that the RateLimit headers describe is used up. Wait as long as `Retry-After` says. */
+        RateLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /**
+                     * @description What went wrong, for programs.
+                     * @enum {string}
+                     */
+                    error: "rate_limited";
+                    /** @description What went wrong, for people. The wording may change. */
+                    message: string;
+                    /** @description The id of this request; quote it when you report a problem. */
+                    request_id: string;
+                };
+            };
+        };
+        /** @description `unauthenticated`: There is no credential, or it is malformed, unknown, revoked or expired. Send a live credential as `Authorization` `Bearer <credential>`. */
+        Unauthenticated: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /**
+                     * @description What went wrong, for programs.
+                     * @enum {string}
+                     */
+                    error: "unauthenticated";
+                    /** @description What went wrong, for people. The wording may change. */
+                    message: string;
+                    /** @description The id of this request; quote it when you report a problem. */
+                    request_id: string;
+                };
+            };
+        };
+        /** @description `unavailable`: Something the service depends on does not answer in time. Wait as long as `Retry-After` says, then repeat the request with the same Idempotency-Key. */
+        Unavailable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /**
+                     * @description What went wrong, for programs.
+                     * @enum {string}
+                     */
+                    error: "unavailable";
+                    /** @description What went wrong, for people. The wording may change. */
+                    message: string;
+                    /** @description The id of this request; quote it when you report a problem. */
+                    request_id: string;
+                };
+            };
+        };
+        /** @description `validation_failed`: A parameter, header or body member breaks the rules of this operation. Correct what `fields` names and send the request again. */
+        ValidationFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /**
+                     * @description What went wrong, for programs.
+                     * @enum {string}
+                     */
+                    error: "validation_failed";
+                    /** @description What went wrong, for people. The wording may change. */
+                    message: string;
+                    /** @description The id of this request; quote it when you report a problem. */
+                    request_id: string;
+                    /** @description What is wrong, by dotted path of the parameter, header or body member. At most 20 entries. */
+                    fields: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
         /**
          * @description `amount_out_of_range`: The amount is below the channel's minimum or above its maximum; the message names both. Change the amount, or choose another channel.
          *
@@ -921,26 +2771,6 @@ export interface components {
                 };
             };
         };
-        /** @description `internal_error`: An unexpected error; nothing of the request was kept unless the operation says otherwise. Repeat the request with the same Idempotency-Key, and quote `request_id` when you report it. */
-        InternalError: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What went wrong, for programs.
-                     * @enum {string}
-                     */
-                    error: "internal_error";
-                    /** @description What went wrong, for people. The wording may change. */
-                    message: string;
-                    /** @description The id of this request; quote it when you report a problem. */
-                    request_id: string;
-                };
-            };
-        };
         /**
          * @description `invalid_json`: The body cannot be read as one JSON document in UTF-8. Send one JSON document with `Content-Type` `application/json`.
          *
@@ -971,26 +2801,6 @@ export interface components {
                 };
             };
         };
-        /** @description `not_acceptable`: The `Accept` header excludes every media type this operation answers in. Accept the media type that the operation declares, or leave the header out. */
-        NotAcceptable: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What went wrong, for programs.
-                     * @enum {string}
-                     */
-                    error: "not_acceptable";
-                    /** @description What went wrong, for people. The wording may change. */
-                    message: string;
-                    /** @description The id of this request; quote it when you report a problem. */
-                    request_id: string;
-                };
-            };
-        };
         /** @description `payload_too_large`: The body is larger than this operation reads. Send less. */
         PayloadTooLarge: {
             headers: {
@@ -1004,72 +2814,6 @@ export interface components {
                      * @enum {string}
                      */
                     error: "payload_too_large";
-                    /** @description What went wrong, for people. The wording may change. */
-                    message: string;
-                    /** @description The id of this request; quote it when you report a problem. */
-                    request_id: string;
-                };
-            };
-        };
-        /** @description `rate_limited`: The limit that the RateLimit headers describe is used up. Wait as long as `Retry-After` says. */
-        RateLimited: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What went wrong, for programs.
-                     * @enum {string}
-                     */
-                    error: "rate_limited";
-                    /** @description What went wrong, for people. The wording may change. */
-                    message: string;
-                    /** @description The id of this request; quote it when you report a problem. */
-                    request_id: string;
-                };
-            };
-        };
-        /** @description `unauthenticated`: There is no credential, or it is malformed, unknown, revoked or expired. Send a live credential as `Authorization` `Bearer <credential>`. */
-        Unauthenticated: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What went wrong, for programs.
-                     * @enum {string}
-                     */
-                    error: "unauthenticated";
-                    /** @description What went wrong, for people. The wording may change. */
-                    message: string;
-                    /** @description The id of this request; quote it when you report a problem. */
-                    request_id: string;
-                };
-            };
-        };
-        /** @description `unavailable`: Something the service depends on does not answer in time. Wait as long as `Retry-After` says, then repeat the request with the same Idempotency-Key. */
-        Unavailable: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What went wrong, for programs.
-                     * @enum {string}
-                     */
-                    error: "unavailable";
                     /** @description What went wrong, for people. The wording may change. */
                     message: string;
                     /** @description The id of this request; quote it when you report a problem. */
@@ -1098,13 +2842,11 @@ export interface components {
             };
         };
         /**
-         * @description `env_mismatch`: A sandbox credential was sent to production, or the reverse. Use a credential of this environment, or the other base address.
+         * @description `idempotency_key_reused`: The key was sent before with another path or body. Use a new key for a new request; repeat a request unchanged with its own key.
          *
-         *     `forbidden`: The caller lacks the permission where it is needed, or the module is switched off for the tenant. Ask an owner of the account for the permission, or use another credential.
-         *
-         *     `insufficient_scope`: None of the key's scopes allows this operation; the message names the scope it needs. Use a key with that scope.
+         *     `invalid_state`: The thing is in a state, which the message names, that this move does not start from. Read it again and act on its present state.
          */
-        EnvMismatchOrForbiddenOrInsufficientScope: {
+        IdempotencyKeyReusedOrInvalidState: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -1115,7 +2857,7 @@ export interface components {
                      * @description What went wrong, for programs.
                      * @enum {string}
                      */
-                    error: "env_mismatch" | "forbidden" | "insufficient_scope";
+                    error: "idempotency_key_reused" | "invalid_state";
                     /** @description What went wrong, for people. The wording may change. */
                     message: string;
                     /** @description The id of this request; quote it when you report a problem. */
@@ -1123,8 +2865,8 @@ export interface components {
                 };
             };
         };
-        /** @description `not_found`: There is nothing here for this caller. A malformed id and somebody else's thing answer the same. Check the address and the id. */
-        NotFound: {
+        /** @description `invalid_state`: The thing is in a state, which the message names, that this move does not start from. Read it again and act on its present state. */
+        InvalidState: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -1135,7 +2877,7 @@ export interface components {
                      * @description What went wrong, for programs.
                      * @enum {string}
                      */
-                    error: "not_found";
+                    error: "invalid_state";
                     /** @description What went wrong, for people. The wording may change. */
                     message: string;
                     /** @description The id of this request; quote it when you report a problem. */
@@ -1143,8 +2885,12 @@ export interface components {
                 };
             };
         };
-        /** @description `validation_failed`: A parameter, header or body member breaks the rules of this operation. Correct what `fields` names and send the request again. */
-        ValidationFailed: {
+        /**
+         * @description `invalid_auth_code`: The `auth_code` is neither of the two test values (sandbox), or the acquirer does not know it (production). In the sandbox send one of the two test card numbers; in production send the code as the acquirer issued it.
+         *
+         *     `validation_failed`: A parameter, header or body member breaks the rules of this operation. Correct what `fields` names and send the request again.
+         */
+        InvalidAuthCodeOrValidationFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -1155,13 +2901,65 @@ export interface components {
                      * @description What went wrong, for programs.
                      * @enum {string}
                      */
-                    error: "validation_failed";
+                    error: "invalid_auth_code" | "validation_failed";
                     /** @description What went wrong, for people. The wording may change. */
                     message: string;
                     /** @description The id of this request; quote it when you report a problem. */
                     request_id: string;
                     /** @description What is wrong, by dotted path of the parameter, header or body member. At most 20 entries. */
                     fields: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        /**
+         * @description `env_mismatch`: A sandbox credential was sent to production, or the reverse. Use a credential of this environment, or the other base address.
+         *
+         *     `forbidden`: The caller lacks the permission where it is needed, or the module is switched off for the tenant. Ask an owner of the account for the permission, or use another credential.
+         */
+        EnvMismatchOrForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /**
+                     * @description What went wrong, for programs.
+                     * @enum {string}
+                     */
+                    error: "env_mismatch" | "forbidden";
+                    /** @description What went wrong, for people. The wording may change. */
+                    message: string;
+                    /** @description The id of this request; quote it when you report a problem. */
+                    request_id: string;
+                };
+            };
+        };
+        /**
+         * @description `invalid_json`: The body cannot be read as one JSON document in UTF-8. Send one JSON document with `Content-Type` `application/json`.
+         *
+         *     `validation_failed`: A parameter, header or body member breaks the rules of this operation. Correct what `fields` names and send the request again.
+         */
+        InvalidJsonOrValidationFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /**
+                     * @description What went wrong, for programs.
+                     * @enum {string}
+                     */
+                    error: "invalid_json" | "validation_failed";
+                    /** @description What went wrong, for people. The wording may change. */
+                    message: string;
+                    /** @description The id of this request; quote it when you report a problem. */
+                    request_id: string;
+                    /** @description What is wrong, by dotted path of the parameter, header or body member. At most 20 entries. */
+                    fields?: {
                         [key: string]: string;
                     };
                 };
@@ -1189,6 +2987,65 @@ export interface components {
         };
     };
     parameters: {
+        /**
+         * @description Page number, from 1. A number below 1 counts as 1; a page past the end is empty.
+         * @example 1
+         */
+        Page: number;
+        /**
+         * @description Entries a page; moved into 1 to 100. `page` times `limit` is at most 1,000,000.
+         * @example 20
+         */
+        Limit: number;
+        /**
+         * @description Case-insensitive part of a searchable field; which fields those are, the operation says.
+         * @example order-1001
+         */
+        Search: string;
+        /**
+         * @description Only what belongs to this merchant; without it, to every merchant the caller may see.
+         * @example 0197a3c2-4f00-7a10-8b6e-15a3f0c9d201
+         */
+        MerchantId: string;
+        /**
+         * @description Only what can be, or was, paid over this channel.
+         * @example qris
+         */
+        Channel: string;
+        /**
+         * @description Only what was created at this time or later.
+         * @example 2026-07-01T00:00:00.000Z
+         */
+        CreatedFrom: string;
+        /**
+         * @description Only what was created before this time.
+         * @example 2026-08-01T00:00:00.000Z
+         */
+        CreatedTo: string;
+        /**
+         * @description Only what was paid at this time or later.
+         * @example 2026-07-01T00:00:00.000Z
+         */
+        PaidFrom: string;
+        /**
+         * @description Only what was paid before this time.
+         * @example 2026-08-01T00:00:00.000Z
+         */
+        PaidTo: string;
+        /**
+         * @description Only what has exactly this reference of yours.
+         * @example order-1001
+         */
+        ReferenceId: string;
+        /**
+         * @description Only what has these entries in its metadata, written `metadata[key]=value`; of several, all.
+         * @example {
+         *       "order_id": "1001"
+         *     }
+         */
+        MetadataFilter: {
+            [key: string]: string;
+        };
         /**
          * @description A string of your choice, 1 to 255 visible ASCII characters, that names this request: repeated with the same key and body it has its effect at most once, and answers what the first answered.
          * @example order-1001-attempt-1
@@ -1218,11 +3075,6 @@ export interface components {
          */
         "RateLimit-Reset": number;
         /**
-         * @description Sent, and `true`, when this is the stored answer to an earlier request with the same Idempotency-Key.
-         * @example true
-         */
-        "Idempotency-Replayed": "true";
-        /**
          * @description Seconds to wait before trying again.
          * @example 1
          */
@@ -1232,11 +3084,152 @@ export interface components {
          * @example Bearer
          */
         "WWW-Authenticate": string;
+        /**
+         * @description Sent, and `true`, when this is the stored answer to an earlier request with the same Idempotency-Key.
+         * @example true
+         */
+        "Idempotency-Replayed": "true";
     };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listPaymentIntents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1. A number below 1 counts as 1; a page past the end is empty.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries a page; moved into 1 to 100. `page` times `limit` is at most 1,000,000.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Case-insensitive part of a searchable field; which fields those are, the operation says.
+                 * @example order-1001
+                 */
+                search?: components["parameters"]["Search"];
+                /**
+                 * @description Only what belongs to this merchant; without it, to every merchant the caller may see.
+                 * @example 0197a3c2-4f00-7a10-8b6e-15a3f0c9d201
+                 */
+                merchant_id?: components["parameters"]["MerchantId"];
+                /**
+                 * @description Only intents in this state, `open`, `paid`, `failed`, `expired`, `cancelled` or `reversed`. Another value matches nothing.
+                 * @example open
+                 */
+                status?: string;
+                /**
+                 * @description Only what can be, or was, paid over this channel.
+                 * @example qris
+                 */
+                channel?: components["parameters"]["Channel"];
+                /**
+                 * @description Only what was created at this time or later.
+                 * @example 2026-07-01T00:00:00.000Z
+                 */
+                created_from?: components["parameters"]["CreatedFrom"];
+                /**
+                 * @description Only what was created before this time.
+                 * @example 2026-08-01T00:00:00.000Z
+                 */
+                created_to?: components["parameters"]["CreatedTo"];
+                /**
+                 * @description Only what was paid at this time or later.
+                 * @example 2026-07-01T00:00:00.000Z
+                 */
+                paid_from?: components["parameters"]["PaidFrom"];
+                /**
+                 * @description Only what was paid before this time.
+                 * @example 2026-08-01T00:00:00.000Z
+                 */
+                paid_to?: components["parameters"]["PaidTo"];
+                /**
+                 * @description Only what has exactly this reference of yours.
+                 * @example order-1001
+                 */
+                reference_id?: components["parameters"]["ReferenceId"];
+                /**
+                 * @description Only what has these entries in its metadata, written `metadata[key]=value`; of several, all.
+                 * @example {
+                 *       "order_id": "1001"
+                 *     }
+                 */
+                metadata?: components["parameters"]["MetadataFilter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of intents. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "intents": [
+                     *         {
+                     *           "id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f101",
+                     *           "shortcode": "k7m2x9q4ta",
+                     *           "status": "open",
+                     *           "environment": "sandbox",
+                     *           "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *           "amount_idr": 150000,
+                     *           "max_uses": 1,
+                     *           "uses": 0,
+                     *           "paid_idr": 0,
+                     *           "refunded_idr": 0,
+                     *           "overpaid_idr": 0,
+                     *           "description": null,
+                     *           "allowed_channels": [
+                     *             "va_bank_a"
+                     *           ],
+                     *           "channel": null,
+                     *           "metadata": {},
+                     *           "reference_id": "order-1042",
+                     *           "return_url": null,
+                     *           "customer": null,
+                     *           "customer_id": null,
+                     *           "checkout_url": "https://api.sandbox.bayar.example/pay/k7m2x9q4ta",
+                     *           "late": false,
+                     *           "created_at": "2026-11-02T03:04:05.678Z",
+                     *           "intent_expires_at": "2026-11-03T03:04:05.678Z",
+                     *           "paid_at": null,
+                     *           "va_number": "3816512345678",
+                     *           "va_bank": "bank_a",
+                     *           "expires_at": "2026-11-03T03:04:05.678Z"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "limit": 20,
+                     *       "total_pages": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaymentIntentList"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbiddenOrInsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     createPaymentIntent: {
         parameters: {
             query?: never;
@@ -1355,6 +3348,789 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    cancelPaymentIntent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A string of your choice, 1 to 255 visible ASCII characters, that names this request: repeated with the same key and body it has its effect at most once, and answers what the first answered.
+                 * @example order-1001-attempt-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the intent.
+                 * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f101
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The intent, cancelled. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f101",
+                     *       "shortcode": "k7m2x9q4ta",
+                     *       "status": "cancelled",
+                     *       "environment": "sandbox",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "amount_idr": 150000,
+                     *       "max_uses": 1,
+                     *       "uses": 0,
+                     *       "paid_idr": 0,
+                     *       "refunded_idr": 0,
+                     *       "overpaid_idr": 0,
+                     *       "description": null,
+                     *       "allowed_channels": [
+                     *         "va_bank_a"
+                     *       ],
+                     *       "channel": null,
+                     *       "metadata": {},
+                     *       "reference_id": "order-1042",
+                     *       "return_url": null,
+                     *       "customer": null,
+                     *       "customer_id": null,
+                     *       "checkout_url": "https://api.sandbox.bayar.example/pay/k7m2x9q4ta",
+                     *       "late": false,
+                     *       "created_at": "2026-11-02T03:04:05.678Z",
+                     *       "intent_expires_at": "2026-11-03T03:04:05.678Z",
+                     *       "paid_at": null,
+                     *       "va_number": "3816512345678",
+                     *       "va_bank": "bank_a",
+                     *       "expires_at": "2026-11-03T03:04:05.678Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaymentIntent"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbiddenOrInsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyKeyReusedOrInvalidState"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sandboxCompletePaymentIntent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the intent.
+                 * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f101
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The intent as it now is. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f101",
+                     *       "shortcode": "k7m2x9q4ta",
+                     *       "status": "paid",
+                     *       "environment": "sandbox",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "amount_idr": 150000,
+                     *       "max_uses": 1,
+                     *       "uses": 1,
+                     *       "paid_idr": 150000,
+                     *       "refunded_idr": 0,
+                     *       "overpaid_idr": 0,
+                     *       "description": null,
+                     *       "allowed_channels": [
+                     *         "va_bank_a"
+                     *       ],
+                     *       "channel": null,
+                     *       "metadata": {},
+                     *       "reference_id": "order-1042",
+                     *       "return_url": null,
+                     *       "customer": null,
+                     *       "customer_id": null,
+                     *       "checkout_url": "https://api.sandbox.bayar.example/pay/k7m2x9q4ta",
+                     *       "late": false,
+                     *       "created_at": "2026-11-02T03:04:05.678Z",
+                     *       "intent_expires_at": "2026-11-03T03:04:05.678Z",
+                     *       "paid_at": "2026-11-02T03:10:44.120Z",
+                     *       "va_number": "3816512345678",
+                     *       "va_bank": "bank_a",
+                     *       "expires_at": "2026-11-03T03:04:05.678Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaymentIntent"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbiddenOrInsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InvalidState"];
+            422: components["responses"]["AmountOutOfRangeOrChannelUnavailableOrProviderDeclined"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sandboxExpirePaymentIntent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the intent.
+                 * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f101
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The intent as it now is. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f101",
+                     *       "shortcode": "k7m2x9q4ta",
+                     *       "status": "expired",
+                     *       "environment": "sandbox",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "amount_idr": 150000,
+                     *       "max_uses": 1,
+                     *       "uses": 0,
+                     *       "paid_idr": 0,
+                     *       "refunded_idr": 0,
+                     *       "overpaid_idr": 0,
+                     *       "description": null,
+                     *       "allowed_channels": [
+                     *         "va_bank_a"
+                     *       ],
+                     *       "channel": null,
+                     *       "metadata": {},
+                     *       "reference_id": "order-1042",
+                     *       "return_url": null,
+                     *       "customer": null,
+                     *       "customer_id": null,
+                     *       "checkout_url": "https://api.sandbox.bayar.example/pay/k7m2x9q4ta",
+                     *       "late": false,
+                     *       "created_at": "2026-11-02T03:04:05.678Z",
+                     *       "intent_expires_at": "2026-11-03T03:04:05.678Z",
+                     *       "paid_at": null,
+                     *       "va_number": "3816512345678",
+                     *       "va_bank": "bank_a",
+                     *       "expires_at": "2026-11-03T03:04:05.678Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaymentIntent"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbiddenOrInsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InvalidState"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    completeThreeDsChallenge: {
+        parameters: {
+            query: {
+                /**
+                 * @description The result of the challenge, in the acquirer's form.
+                 * @example 4000000000001091
+                 */
+                auth_code: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the intent.
+                 * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f101
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result of the challenge. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "intent_id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f101",
+                     *       "result": "approved",
+                     *       "message": "The challenge was approved and the payment is made."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThreeDsResult"];
+                };
+            };
+            400: components["responses"]["InvalidAuthCodeOrValidationFailed"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InvalidState"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    confirmCashPayment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A string of your choice, 1 to 255 visible ASCII characters, that names this request: repeated with the same key and body it has its effect at most once, and answers what the first answered.
+                 * @example order-1001-attempt-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the intent.
+                 * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f101
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description The cash that was taken. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "amount_idr": 150000
+                 *     }
+                 */
+                "application/json": components["schemas"]["CashConfirmation"];
+            };
+        };
+        responses: {
+            /** @description The intent right after the payment. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f101",
+                     *       "shortcode": "k7m2x9q4ta",
+                     *       "status": "paid",
+                     *       "environment": "sandbox",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "amount_idr": 150000,
+                     *       "max_uses": 1,
+                     *       "uses": 1,
+                     *       "paid_idr": 150000,
+                     *       "refunded_idr": 0,
+                     *       "overpaid_idr": 0,
+                     *       "description": null,
+                     *       "allowed_channels": [],
+                     *       "channel": "cash",
+                     *       "metadata": {},
+                     *       "reference_id": "order-1042",
+                     *       "return_url": null,
+                     *       "customer": null,
+                     *       "customer_id": null,
+                     *       "checkout_url": null,
+                     *       "late": false,
+                     *       "created_at": "2026-11-02T03:04:05.678Z",
+                     *       "intent_expires_at": null,
+                     *       "paid_at": "2026-11-02T03:10:44.120Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaymentIntent"];
+                };
+            };
+            400: components["responses"]["InvalidJsonOrValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyKeyReusedOrInvalidState"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPaymentAttempts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1. A number below 1 counts as 1; a page past the end is empty.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries a page; moved into 1 to 100. `page` times `limit` is at most 1,000,000.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the intent.
+                 * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f101
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of attempts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "attempts": [
+                     *         {
+                     *           "id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f102",
+                     *           "intent_id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f101",
+                     *           "channel": "va_bank_a",
+                     *           "amount_idr": 150000,
+                     *           "status": "succeeded",
+                     *           "provider_reference": "SIM-0192f3c48b217d4f",
+                     *           "failure_code": null,
+                     *           "created_at": "2026-11-02T03:04:05.678Z",
+                     *           "completed_at": "2026-11-02T03:10:44.120Z"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "limit": 20,
+                     *       "total_pages": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaymentAttemptList"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbiddenOrInsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPayments: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1. A number below 1 counts as 1; a page past the end is empty.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries a page; moved into 1 to 100. `page` times `limit` is at most 1,000,000.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Case-insensitive part of a searchable field; which fields those are, the operation says.
+                 * @example order-1001
+                 */
+                search?: components["parameters"]["Search"];
+                /**
+                 * @description Only what belongs to this merchant; without it, to every merchant the caller may see.
+                 * @example 0197a3c2-4f00-7a10-8b6e-15a3f0c9d201
+                 */
+                merchant_id?: components["parameters"]["MerchantId"];
+                /**
+                 * @description Only payments in this state, `pending`, `succeeded`, `failed`, `expired` or `reversed`. Another value matches nothing.
+                 * @example succeeded
+                 */
+                status?: string;
+                /**
+                 * @description Only what can be, or was, paid over this channel.
+                 * @example qris
+                 */
+                channel?: components["parameters"]["Channel"];
+                /**
+                 * @description Only what was created at this time or later.
+                 * @example 2026-07-01T00:00:00.000Z
+                 */
+                created_from?: components["parameters"]["CreatedFrom"];
+                /**
+                 * @description Only what was created before this time.
+                 * @example 2026-08-01T00:00:00.000Z
+                 */
+                created_to?: components["parameters"]["CreatedTo"];
+                /**
+                 * @description Only what was paid at this time or later.
+                 * @example 2026-07-01T00:00:00.000Z
+                 */
+                paid_from?: components["parameters"]["PaidFrom"];
+                /**
+                 * @description Only what was paid before this time.
+                 * @example 2026-08-01T00:00:00.000Z
+                 */
+                paid_to?: components["parameters"]["PaidTo"];
+                /**
+                 * @description Only what has exactly this reference of yours.
+                 * @example order-1001
+                 */
+                reference_id?: components["parameters"]["ReferenceId"];
+                /**
+                 * @description Only what has these entries in its metadata, written `metadata[key]=value`; of several, all.
+                 * @example {
+                 *       "order_id": "1001"
+                 *     }
+                 */
+                metadata?: components["parameters"]["MetadataFilter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of payments. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "payments": [
+                     *         {
+                     *           "id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f102",
+                     *           "intent_id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f101",
+                     *           "channel": "va_bank_a",
+                     *           "amount_idr": 150000,
+                     *           "status": "succeeded",
+                     *           "provider_reference": "SIM-0192f3c48b217d4f",
+                     *           "failure_code": null,
+                     *           "created_at": "2026-11-02T03:04:05.678Z",
+                     *           "completed_at": "2026-11-02T03:10:44.120Z"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "limit": 20,
+                     *       "total_pages": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaymentList"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbiddenOrInsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPublicCheckout: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Show this attempt of the payment, whatever became of it; for a payer of an intent that takes several payments.
+                 * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f102
+                 */
+                attempt_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The public code of the payment.
+                 * @example k7m2x9q4ta
+                 */
+                shortcode: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The payment. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f101",
+                     *       "shortcode": "k7m2x9q4ta",
+                     *       "environment": "sandbox",
+                     *       "status": "open",
+                     *       "late": false,
+                     *       "amount_idr": 150000,
+                     *       "amount_open": false,
+                     *       "description": "Order 1042",
+                     *       "merchant": {
+                     *         "name": "Warung Contoh"
+                     *       },
+                     *       "brand": {
+                     *         "display_name": "Toko Contoh",
+                     *         "logo_url": null,
+                     *         "accent_hex": "#0F766E"
+                     *       },
+                     *       "channels": [
+                     *         {
+                     *           "code": "qris",
+                     *           "kind": "qris",
+                     *           "name_en": "QRIS",
+                     *           "name_id": "QRIS"
+                     *         },
+                     *         {
+                     *           "code": "va_bank_a",
+                     *           "kind": "va",
+                     *           "name_en": "Bank A virtual account",
+                     *           "name_id": "Virtual account Bank A"
+                     *         }
+                     *       ],
+                     *       "attempt": {
+                     *         "id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f102",
+                     *         "channel": "va_bank_a",
+                     *         "kind": "va",
+                     *         "status": "pending",
+                     *         "amount_idr": 150000,
+                     *         "attempt_expires_at": "2026-11-03T03:04:05.678Z",
+                     *         "va_number": "8808123456789012",
+                     *         "va_bank": "bank_a",
+                     *         "expires_at": "2026-11-03T03:04:05.678Z"
+                     *       },
+                     *       "intent_expires_at": "2026-11-03T03:04:05.678Z",
+                     *       "return_url": "https://shop.example/orders/1042"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PublicCheckout"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    choosePublicCheckoutChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The public code of the payment.
+                 * @example k7m2x9q4ta
+                 */
+                shortcode: string;
+            };
+            cookie?: never;
+        };
+        /** @description The choice. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channel": "va_bank_a"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PublicCheckoutChoice"];
+            };
+        };
+        responses: {
+            /** @description The attempt to pay by. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f102",
+                     *       "channel": "va_bank_a",
+                     *       "kind": "va",
+                     *       "status": "pending",
+                     *       "amount_idr": 150000,
+                     *       "attempt_expires_at": "2026-11-03T03:04:05.678Z",
+                     *       "va_number": "8808123456789012",
+                     *       "va_bank": "bank_a",
+                     *       "expires_at": "2026-11-03T03:04:05.678Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PublicAttempt"];
+                };
+            };
+            400: components["responses"]["InvalidJsonOrValidationFailed"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InvalidState"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["AmountOutOfRangeOrChannelUnavailableOrProviderDeclined"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPublicCheckoutStatus: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Show this attempt of the payment, whatever became of it; for a payer of an intent that takes several payments.
+                 * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f102
+                 */
+                attempt_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The public code of the payment.
+                 * @example k7m2x9q4ta
+                 */
+                shortcode: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How it stands. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "open",
+                     *       "late": false,
+                     *       "attempt_id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f102",
+                     *       "attempt_status": "pending",
+                     *       "updated_at": "2026-11-02T03:04:05.678Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PublicCheckoutStatus"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recordVaCopy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The public code of the payment.
+                 * @example k7m2x9q4ta
+                 */
+                shortcode: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Counted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ValidationFailed"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["InvalidState"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     receivePspWebhook: {
         parameters: {
             query?: never;
@@ -1411,6 +4187,988 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["PayloadTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1. A number below 1 counts as 1; a page past the end is empty.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries a page; moved into 1 to 100. `page` times `limit` is at most 1,000,000.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Case-insensitive part of a searchable field; which fields those are, the operation says.
+                 * @example order-1001
+                 */
+                search?: components["parameters"]["Search"];
+                /**
+                 * @description Only of this merchant; by default all that you may see.
+                 * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+                 */
+                merchant_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "api_keys": [
+                     *         {
+                     *           "id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e0a1",
+                     *           "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *           "name": "Checkout",
+                     *           "prefix": "sk_test_9fQ2",
+                     *           "scopes": [
+                     *             "payments.payment_intent.create",
+                     *             "payments.payment_intent.read"
+                     *           ],
+                     *           "created_at": "2026-11-02T03:04:05.678Z",
+                     *           "expires_at": null,
+                     *           "revoked_at": null,
+                     *           "last_used_at": null
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "limit": 20,
+                     *       "total_pages": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiKeyList"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The key to make. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Checkout",
+                 *       "scopes": [
+                 *         "payments.payment_intent.create",
+                 *         "payments.payment_intent.read"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ApiKeyCreate"];
+            };
+        };
+        responses: {
+            /** @description The key, with its full value. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e0a1",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "name": "Checkout",
+                     *       "prefix": "sk_test_9fQ2",
+                     *       "key": "sk_test_9fQ2(the rest is shown once)",
+                     *       "scopes": [
+                     *         "payments.payment_intent.create",
+                     *         "payments.payment_intent.read"
+                     *       ],
+                     *       "created_at": "2026-11-02T03:04:05.678Z",
+                     *       "expires_at": null,
+                     *       "revoked_at": null,
+                     *       "last_used_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiKeyWithSecret"];
+                };
+            };
+            400: components["responses"]["InvalidJsonOrValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the key.
+                 * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e0a1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is revoked. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the key.
+                 * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e0a1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description How long the old key lives on. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlap_minutes": 30
+                 *     }
+                 */
+                "application/json": components["schemas"]["ApiKeyRotation"];
+            };
+        };
+        responses: {
+            /** @description The new key, with its full value. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e0a1",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "name": "Checkout",
+                     *       "prefix": "sk_test_9fQ2",
+                     *       "key": "sk_test_9fQ2(the rest is shown once)",
+                     *       "scopes": [
+                     *         "payments.payment_intent.create",
+                     *         "payments.payment_intent.read"
+                     *       ],
+                     *       "created_at": "2026-11-02T03:04:05.678Z",
+                     *       "expires_at": null,
+                     *       "revoked_at": null,
+                     *       "last_used_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiKeyWithSecret"];
+                };
+            };
+            400: components["responses"]["InvalidJsonOrValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InvalidState"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApiKeyRequests: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1. A number below 1 counts as 1; a page past the end is empty.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries a page; moved into 1 to 100. `page` times `limit` is at most 1,000,000.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the key.
+                 * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e0a1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of requests. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "requests": [
+                     *         {
+                     *           "id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f1a1",
+                     *           "operation_id": "createPaymentIntent",
+                     *           "status": 201,
+                     *           "error": null,
+                     *           "address": "192.0.2.44",
+                     *           "request_id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f1a0",
+                     *           "requested_at": "2026-11-02T04:10:22.000Z"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "limit": 20,
+                     *       "total_pages": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiKeyRequestList"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhookSubscriptions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1. A number below 1 counts as 1; a page past the end is empty.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries a page; moved into 1 to 100. `page` times `limit` is at most 1,000,000.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Case-insensitive part of a searchable field; which fields those are, the operation says.
+                 * @example order-1001
+                 */
+                search?: components["parameters"]["Search"];
+                /**
+                 * @description Only what belongs to this merchant; without it, to every merchant the caller may see.
+                 * @example 0197a3c2-4f00-7a10-8b6e-15a3f0c9d201
+                 */
+                merchant_id?: components["parameters"]["MerchantId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of subscriptions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "webhooks": [
+                     *         {
+                     *           "id": "0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1",
+                     *           "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *           "url": "https://shop.example/webhooks",
+                     *           "description": "Order system",
+                     *           "events": [
+                     *             "payment.completed",
+                     *             "payment.refunded"
+                     *           ],
+                     *           "active": true,
+                     *           "disabled_at": null,
+                     *           "disabled_reason": null,
+                     *           "last_success_at": null,
+                     *           "created_at": "2026-11-02T03:04:05.678Z"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "limit": 20,
+                     *       "total_pages": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookSubscriptionList"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createWebhookSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The subscription to make. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://shop.example/webhooks",
+                 *       "events": [
+                 *         "payment.completed",
+                 *         "payment.refunded"
+                 *       ],
+                 *       "description": "Order system"
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookSubscriptionCreate"];
+            };
+        };
+        responses: {
+            /** @description The subscription, with its secret. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "url": "https://shop.example/webhooks",
+                     *       "description": "Order system",
+                     *       "events": [
+                     *         "payment.completed",
+                     *         "payment.refunded"
+                     *       ],
+                     *       "active": true,
+                     *       "disabled_at": null,
+                     *       "disabled_reason": null,
+                     *       "last_success_at": null,
+                     *       "created_at": "2026-11-02T03:04:05.678Z",
+                     *       "secret": "whsec_(shown once)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookSubscriptionWithSecret"];
+                };
+            };
+            400: components["responses"]["InvalidJsonOrValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhookSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the subscription.
+                 * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscription. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "url": "https://shop.example/webhooks",
+                     *       "description": "Order system",
+                     *       "events": [
+                     *         "payment.completed",
+                     *         "payment.refunded"
+                     *       ],
+                     *       "active": false,
+                     *       "disabled_at": "2026-11-03T08:12:30.000Z",
+                     *       "disabled_reason": "failures",
+                     *       "last_success_at": "2026-11-03T07:55:02.130Z",
+                     *       "created_at": "2026-11-02T03:04:05.678Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookSubscription"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteWebhookSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the subscription.
+                 * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateWebhookSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the subscription.
+                 * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description What to change. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "active": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookSubscriptionUpdate"];
+            };
+        };
+        responses: {
+            /** @description The subscription as it now is. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "url": "https://shop.example/webhooks",
+                     *       "description": "Order system",
+                     *       "events": [
+                     *         "payment.completed",
+                     *         "payment.refunded"
+                     *       ],
+                     *       "active": true,
+                     *       "disabled_at": null,
+                     *       "disabled_reason": null,
+                     *       "last_success_at": "2026-11-03T07:55:02.130Z",
+                     *       "created_at": "2026-11-02T03:04:05.678Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookSubscription"];
+                };
+            };
+            400: components["responses"]["InvalidJsonOrValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testWebhookSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the subscription.
+                 * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What came of the test. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTestResult"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1. A number below 1 counts as 1; a page past the end is empty.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries a page; moved into 1 to 100. `page` times `limit` is at most 1,000,000.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Only what belongs to this merchant; without it, to every merchant the caller may see.
+                 * @example 0197a3c2-4f00-7a10-8b6e-15a3f0c9d201
+                 */
+                merchant_id?: components["parameters"]["MerchantId"];
+                /**
+                 * @description Only events of this kind.
+                 * @example payment.completed
+                 */
+                kind?: string;
+                /**
+                 * @description Only what happened at this time or later.
+                 * @example 2026-11-02T00:00:00.000Z
+                 */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f1e1",
+                     *           "event": "payment_intent.created",
+                     *           "created_at": "2026-11-02T03:04:05.678Z",
+                     *           "environment": "sandbox",
+                     *           "api_version": "v1",
+                     *           "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *           "data": {
+                     *             "intent": {
+                     *               "id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f101",
+                     *               "shortcode": "k7m2x9q4ta",
+                     *               "status": "open",
+                     *               "environment": "sandbox",
+                     *               "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *               "amount_idr": 150000,
+                     *               "max_uses": 1,
+                     *               "uses": 0,
+                     *               "paid_idr": 0,
+                     *               "refunded_idr": 0,
+                     *               "overpaid_idr": 0,
+                     *               "description": null,
+                     *               "allowed_channels": [
+                     *                 "qris",
+                     *                 "va_bank_a"
+                     *               ],
+                     *               "channel": null,
+                     *               "metadata": {},
+                     *               "reference_id": null,
+                     *               "return_url": null,
+                     *               "customer": null,
+                     *               "customer_id": null,
+                     *               "checkout_url": "https://api.sandbox.bayar.example/pay/k7m2x9q4ta",
+                     *               "late": false,
+                     *               "created_at": "2026-11-02T03:04:05.678Z",
+                     *               "intent_expires_at": "2026-11-03T03:04:05.678Z",
+                     *               "paid_at": null
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "limit": 20,
+                     *       "total_pages": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MerchantEventList"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbiddenOrInsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the event.
+                 * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f1e1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f1e1",
+                     *       "event": "payment_intent.created",
+                     *       "created_at": "2026-11-02T03:04:05.678Z",
+                     *       "environment": "sandbox",
+                     *       "api_version": "v1",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "data": {
+                     *         "intent": {
+                     *           "id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f101",
+                     *           "shortcode": "k7m2x9q4ta",
+                     *           "status": "open",
+                     *           "environment": "sandbox",
+                     *           "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *           "amount_idr": 150000,
+                     *           "max_uses": 1,
+                     *           "uses": 0,
+                     *           "paid_idr": 0,
+                     *           "refunded_idr": 0,
+                     *           "overpaid_idr": 0,
+                     *           "description": null,
+                     *           "allowed_channels": [
+                     *             "qris",
+                     *             "va_bank_a"
+                     *           ],
+                     *           "channel": null,
+                     *           "metadata": {},
+                     *           "reference_id": null,
+                     *           "return_url": null,
+                     *           "customer": null,
+                     *           "customer_id": null,
+                     *           "checkout_url": "https://api.sandbox.bayar.example/pay/k7m2x9q4ta",
+                     *           "late": false,
+                     *           "created_at": "2026-11-02T03:04:05.678Z",
+                     *           "intent_expires_at": "2026-11-03T03:04:05.678Z",
+                     *           "paid_at": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MerchantEvent"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbiddenOrInsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPaymentChannels: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1. A number below 1 counts as 1; a page past the end is empty.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries a page; moved into 1 to 100. `page` times `limit` is at most 1,000,000.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The merchant; by default your only one.
+                 * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+                 */
+                merchant_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of channels. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "channels": [
+                     *         {
+                     *           "code": "qris",
+                     *           "kind": "qris",
+                     *           "name_en": "QRIS",
+                     *           "name_id": "QRIS",
+                     *           "logo_url": null,
+                     *           "enabled": true,
+                     *           "ttl_seconds": 1800,
+                     *           "multi_use_ttl_seconds": 86400,
+                     *           "min_amount_idr": 1,
+                     *           "max_amount_idr": 10000000,
+                     *           "settlement": "T+0",
+                     *           "refund": "manual"
+                     *         }
+                     *       ],
+                     *       "total": 18,
+                     *       "page": 1,
+                     *       "limit": 20,
+                     *       "total_pages": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaymentChannelList"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbiddenOrInsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setMerchantChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the merchant.
+                 * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+                 */
+                id: string;
+                /**
+                 * @description Code of the channel.
+                 * @example qris
+                 */
+                channel: string;
+            };
+            cookie?: never;
+        };
+        /** @description How the channel shall stand. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["MerchantChannelWrite"];
+            };
+        };
+        responses: {
+            /** @description The channel as it now stands. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "qris",
+                     *       "kind": "qris",
+                     *       "name_en": "QRIS",
+                     *       "name_id": "QRIS",
+                     *       "logo_url": null,
+                     *       "enabled": true,
+                     *       "ttl_seconds": 1800,
+                     *       "multi_use_ttl_seconds": 86400,
+                     *       "min_amount_idr": 1,
+                     *       "max_amount_idr": 10000000,
+                     *       "settlement": "T+0",
+                     *       "refund": "manual"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaymentChannel"];
+                };
+            };
+            400: components["responses"]["InvalidJsonOrValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -1559,7 +5317,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "service": "payments",
-                     *       "version": "0.36.0",
+                     *       "version": "0.37.0",
                      *       "environment": "sandbox",
                      *       "releases": [
                      *         {

@@ -62,6 +62,47 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "payment.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A payment attempt failed
+         * @description Sent when a provider declines an attempt, or the payer abandons it. `data.attempt` is the attempt, `data.intent` the intent right after it: `failed` when
+         *     its one channel was a card or pay-later, else still `open` for another try.
+         */
+        post: operations["onPaymentFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A test delivery was asked for
+         * @description Sent by `testWebhookSubscription` and by nothing else; it is no event of a payment, and nothing subscribes to it.
+         */
+        post: operations["onWebhookTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -147,7 +188,7 @@ export interface components {
             uses: number;
             /**
              * Format: int64
-             * @description Sum of the payments that count towards the intent, in whole rupiah.
+             * @description Sum of the payments that count towards the intent, in whole rupiah. A payment that is taken back does not lower it.
              * @example 0
              */
             paid_idr: number;
@@ -267,6 +308,59 @@ export interface components {
              */
             challenge_url?: string;
         };
+        /** @description One try to pay an intent over one channel. */
+        PaymentAttempt: {
+            /**
+             * Format: uuid
+             * @description Identifier of the attempt.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f102
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The intent it pays.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f101
+             */
+            intent_id: string;
+            /**
+             * @description Channel code; an open list.
+             * @example qris
+             */
+            channel: string;
+            /**
+             * Format: int64
+             * @description Amount in whole rupiah; on a static QR what was really paid.
+             * @example 150000
+             */
+            amount_idr: number;
+            /**
+             * @description `pending`, `succeeded`, `failed`, `expired` or `reversed`; an open list.
+             * @example succeeded
+             */
+            status: string;
+            /**
+             * @description The provider's reference of the charge.
+             * @example SIM-0192f3c48b217d4f
+             */
+            provider_reference: string | null;
+            /**
+             * @description The provider's reason when the attempt failed.
+             * @example null
+             */
+            failure_code: string | null;
+            /**
+             * Format: date-time
+             * @description When the attempt was made.
+             * @example 2026-11-02T03:04:05.678Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When the provider took the money, by the provider's time.
+             * @example 2026-11-02T03:10:44.120Z
+             */
+            completed_at: string | null;
+        };
         /** @description What the event is about, as it was when it happened. */
         IntentEventData: {
             intent: components["schemas"]["PaymentIntent"];
@@ -347,59 +441,6 @@ export interface components {
             merchant_id: string;
             data: components["schemas"]["IntentEventData"];
         };
-        /** @description One try to pay an intent over one channel. */
-        PaymentAttempt: {
-            /**
-             * Format: uuid
-             * @description Identifier of the attempt.
-             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f102
-             */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The intent it pays.
-             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f101
-             */
-            intent_id: string;
-            /**
-             * @description Channel code; an open list.
-             * @example qris
-             */
-            channel: string;
-            /**
-             * Format: int64
-             * @description Amount in whole rupiah; on a static QR what was really paid.
-             * @example 150000
-             */
-            amount_idr: number;
-            /**
-             * @description `pending`, `succeeded`, `failed`, `expired` or `reversed`; an open list.
-             * @example succeeded
-             */
-            status: string;
-            /**
-             * @description The provider's reference of the charge.
-             * @example SIM-0192f3c48b217d4f
-             */
-            provider_reference: string | null;
-            /**
-             * @description The provider's reason when the attempt failed.
-             * @example null
-             */
-            failure_code: string | null;
-            /**
-             * Format: date-time
-             * @description When the attempt was made.
-             * @example 2026-11-02T03:04:05.678Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description When the provider took the money, by the provider's time.
-             * @example 2026-11-02T03:10:44.120Z
-             */
-            completed_at: string | null;
-        };
         /** @description What the event is about, as it was when it happened. */
         AttemptEventData: {
             intent: components["schemas"]["PaymentIntent"];
@@ -442,6 +483,90 @@ export interface components {
              */
             merchant_id: string;
             data: components["schemas"]["AttemptEventData"];
+        };
+        /** @description A payment attempt failed. */
+        PaymentFailedEvent: {
+            /**
+             * Format: uuid
+             * @description Identifier of the event, the same in every delivery and retry; deduplicate on it.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f1e4
+             */
+            id: string;
+            /**
+             * @description Event kind.
+             * @example payment.failed
+             * @enum {string}
+             */
+            event: "payment.failed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-11-02T03:10:44.500Z
+             */
+            created_at: string;
+            /**
+             * @description `sandbox` or `production`.
+             * @example sandbox
+             */
+            environment: string;
+            /**
+             * @description Version of this body.
+             * @example v1
+             */
+            api_version: string;
+            /**
+             * Format: uuid
+             * @description Merchant the event belongs to.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id: string;
+            data: components["schemas"]["AttemptEventData"];
+        };
+        /** @description A synthetic event. */
+        WebhookTestEvent: {
+            /**
+             * Format: uuid
+             * @description Identifier of the synthetic event.
+             * @example 0192f3c4-9e11-7a02-b1d5-6f308e21c1b3
+             */
+            id: string;
+            /**
+             * @description Event kind.
+             * @example webhook.test
+             * @enum {string}
+             */
+            event: "webhook.test";
+            /**
+             * Format: date-time
+             * @description When the test was asked for.
+             * @example 2026-11-02T03:04:05.678Z
+             */
+            created_at: string;
+            /**
+             * @description `sandbox` or `production`.
+             * @example sandbox
+             */
+            environment: string;
+            /**
+             * @description Version of this body.
+             * @example v1
+             */
+            api_version: string;
+            /**
+             * Format: uuid
+             * @description Merchant of the subscription.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id: string;
+            /** @description Which subscription is tested. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Identifier of the subscription.
+                 * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+                 */
+                webhook_id: string;
+            };
         };
     };
     responses: never;
@@ -509,6 +634,52 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PaymentCompletedEvent"];
+            };
+        };
+        responses: {
+            /** @description Any 2xx within 30 seconds accepts the delivery. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onPaymentFailed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PaymentFailedEvent"];
+            };
+        };
+        responses: {
+            /** @description Any 2xx within 30 seconds accepts the delivery. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onWebhookTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The synthetic event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookTestEvent"];
             };
         };
         responses: {

@@ -90,6 +90,16 @@ table identity.signing_keys
   constraint signing_keys_pkey PRIMARY KEY (id)
   index CREATE UNIQUE INDEX signing_keys_one_present ON identity.signing_keys USING btree (((retired_at IS NULL))) WHERE (retired_at IS NULL)
 
+table identity.spent_refresh_tokens
+  comment 'Refresh tokens that were exchanged for the next one: whoever presents one again ends the session. Kept until the session has expired.'
+  column token_sha256 bytea not null
+  column session_id uuid not null
+  column expires_at timestamp with time zone not null
+  column spent_at timestamp with time zone not null
+  constraint spent_refresh_tokens_pkey PRIMARY KEY (token_sha256)
+  constraint spent_refresh_tokens_session_fkey FOREIGN KEY (session_id) REFERENCES identity.sessions(id)
+  index CREATE INDEX spent_refresh_tokens_by_expiry ON identity.spent_refresh_tokens USING btree (expires_at)
+
 table identity.tenant_hosts
   comment 'Hostnames that belong to a tenant.'
   column host text not null

@@ -7,6 +7,23 @@ schema storefront
 
 sequence payments.events_position_seq bigint start 1 increment 1 min 1 max 9223372036854775807 cache 1 owned by payments.events."position"
 
+table payments.api_key_requests
+  comment 'Requests by API key, for the review after a leak; kept 90 days (decision 5.1). Written in batches after the answer.'
+  column id uuid not null
+  column tenant_id uuid not null
+  column merchant_id uuid not null
+  column api_key_id uuid not null
+  column operation_id text not null
+  column status integer not null
+  column error text
+  column address text not null
+  column request_id text not null
+  column requested_at timestamp with time zone not null
+  constraint api_key_requests_key_fkey FOREIGN KEY (api_key_id) REFERENCES payments.api_keys(id)
+  constraint api_key_requests_pkey PRIMARY KEY (id)
+  index CREATE INDEX api_key_requests_by_age ON payments.api_key_requests USING btree (requested_at)
+  index CREATE INDEX api_key_requests_newest ON payments.api_key_requests USING btree (api_key_id, requested_at DESC, id DESC)
+
 table payments.api_keys
   comment 'Merchant server credentials (decision 5.1). Only the digest of a key is here; the prefix is for people.'
   column id uuid not null
@@ -46,6 +63,19 @@ table payments.audit_events
   index CREATE INDEX audit_events_newest ON payments.audit_events USING btree (tenant_id, created_at DESC, id DESC)
   trigger CREATE TRIGGER audit_events_append_only BEFORE UPDATE ON payments.audit_events FOR EACH ROW EXECUTE FUNCTION payments.refuse_change()
 
+table payments.charge_withdrawals
+  comment 'Charges that the provider is to expire: written in the transaction that ends or replaces the attempt, done when the provider has answered (decision 3.2).'
+  column attempt_id uuid not null
+  column tenant_id uuid not null
+  column merchant_id uuid not null
+  column provider text not null
+  column tries integer not null default 0
+  column next_try_at timestamp with time zone not null
+  column done_at timestamp with time zone
+  constraint charge_withdrawals_attempt_fkey FOREIGN KEY (tenant_id, merchant_id, attempt_id) REFERENCES payments.payment_attempts(tenant_id, merchant_id, id)
+  constraint charge_withdrawals_pkey PRIMARY KEY (attempt_id)
+  index CREATE INDEX charge_withdrawals_due ON payments.charge_withdrawals USING btree (provider, next_try_at) WHERE (done_at IS NULL)
+
 table payments.customers
   comment 'Stored payers of a merchant.'
   column id uuid not null
@@ -72,6 +102,8 @@ table payments.events
   constraint events_merchant_fkey FOREIGN KEY (tenant_id, merchant_id) REFERENCES payments.merchants(tenant_id, id)
   constraint events_pkey PRIMARY KEY (id)
   index CREATE INDEX events_by_intent ON payments.events USING btree (intent_id, "position") WHERE (intent_id IS NOT NULL)
+  index CREATE INDEX events_by_kind ON payments.events USING btree (merchant_id, kind, "position" DESC)
+  index CREATE INDEX events_by_tenant ON payments.events USING btree (tenant_id, "position" DESC)
   index CREATE INDEX events_newest ON payments.events USING btree (merchant_id, "position" DESC)
   trigger CREATE TRIGGER events_append_only BEFORE UPDATE ON payments.events FOR EACH ROW EXECUTE FUNCTION payments.refuse_change()
 
@@ -144,6 +176,7 @@ table payments.payment_attempts
   column expires_at timestamp with time zone
   column created_at timestamp with time zone not null
   column completed_at timestamp with time zone
+  column changed_at timestamp with time zone not null default now()
   constraint payment_attempts_amount CHECK (((amount_idr >= 1) AND (amount_idr <= '999999999999'::bigint)))
   constraint payment_attempts_completed CHECK (((status = ANY (ARRAY['succeeded'::text, 'reversed'::text])) = (completed_at IS NOT NULL)))
   constraint payment_attempts_intent_fkey FOREIGN KEY (tenant_id, merchant_id, intent_id) REFERENCES payments.payment_intents(tenant_id, merchant_id, id)
@@ -152,7 +185,11 @@ table payments.payment_attempts
   constraint payment_attempts_status CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'expired'::text, 'reversed'::text])))
   index CREATE INDEX payment_attempts_by_intent ON payments.payment_attempts USING btree (intent_id, created_at DESC, id DESC)
   index CREATE INDEX payment_attempts_by_provider_key ON payments.payment_attempts USING btree (provider_key) WHERE (provider_key IS NOT NULL)
+  index CREATE INDEX payment_attempts_due ON payments.payment_attempts USING btree (expires_at) WHERE ((status = 'pending'::text) AND (expires_at IS NOT NULL))
+  index CREATE INDEX payment_attempts_newest ON payments.payment_attempts USING btree (merchant_id, created_at DESC, id DESC)
+  index CREATE INDEX payment_attempts_newest_of_tenant ON payments.payment_attempts USING btree (tenant_id, created_at DESC, id DESC)
   index CREATE UNIQUE INDEX payment_attempts_paid_once ON payments.payment_attempts USING btree (provider, provider_reference) WHERE (status = ANY (ARRAY['succeeded'::text, 'reversed'::text]))
+  trigger CREATE TRIGGER payment_attempts_changed BEFORE UPDATE ON payments.payment_attempts FOR EACH ROW EXECUTE FUNCTION payments.note_change()
 
 table payments.payment_intents
   comment 'Payments to be taken (decision 3). A row that is not visible is being created, or was refused or abandoned on the way: no read shows it.'
@@ -182,6 +219,7 @@ table payments.payment_intents
   column intent_expires_at timestamp with time zone
   column paid_at timestamp with time zone
   column ended_at timestamp with time zone
+  column changed_at timestamp with time zone not null default now()
   constraint payment_intents_amount CHECK (((amount_idr >= 1) AND (amount_idr <= '999999999999'::bigint)))
   constraint payment_intents_channels CHECK (((channel IS NULL) = (cardinality(allowed_channels) > 0)))
   constraint payment_intents_customer_fkey FOREIGN KEY (tenant_id, merchant_id, customer_id) REFERENCES payments.customers(tenant_id, merchant_id, id)
@@ -200,8 +238,12 @@ table payments.payment_intents
   constraint payment_intents_shortcode_key UNIQUE (shortcode)
   constraint payment_intents_status CHECK ((status = ANY (ARRAY['open'::text, 'paid'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'reversed'::text])))
   constraint payment_intents_uses CHECK (((uses >= 0) AND ((max_uses = 0) OR (uses <= max_uses))))
+  index CREATE INDEX payment_intents_due ON payments.payment_intents USING btree (intent_expires_at) WHERE ((status = 'open'::text) AND visible AND (intent_expires_at IS NOT NULL))
+  index CREATE INDEX payment_intents_metadata ON payments.payment_intents USING gin (metadata jsonb_path_ops) WHERE visible
   index CREATE INDEX payment_intents_newest ON payments.payment_intents USING btree (merchant_id, created_at DESC, id DESC) WHERE visible
+  index CREATE INDEX payment_intents_newest_of_tenant ON payments.payment_intents USING btree (tenant_id, created_at DESC, id DESC) WHERE visible
   index CREATE UNIQUE INDEX payment_intents_reference_key ON payments.payment_intents USING btree (merchant_id, reference_id) WHERE ((reference_id IS NOT NULL) AND (visible OR (status = 'open'::text)))
+  trigger CREATE TRIGGER payment_intents_changed BEFORE UPDATE ON payments.payment_intents FOR EACH ROW EXECUTE FUNCTION payments.note_change()
 
 table payments.provider_callbacks
   comment 'Callbacks of providers as they came, and what became of each.'
@@ -214,10 +256,14 @@ table payments.provider_callbacks
   column detail text
   column intent_id uuid
   column received_at timestamp with time zone not null
+  column tries integer not null default 1
+  column next_try_at timestamp with time zone
+    comment 'When an unmatched callback is applied anew; null once it is settled or given up.'
   constraint provider_callbacks_credential_fkey FOREIGN KEY (credential_id) REFERENCES payments.psp_credentials(id)
   constraint provider_callbacks_event_key UNIQUE (credential_id, event_id)
   constraint provider_callbacks_outcome CHECK ((outcome = ANY (ARRAY['applied'::text, 'repeated'::text, 'unmatched'::text, 'mismatched'::text, 'ignored'::text])))
   constraint provider_callbacks_pkey PRIMARY KEY (id)
+  index CREATE INDEX provider_callbacks_due ON payments.provider_callbacks USING btree (next_try_at) WHERE (next_try_at IS NOT NULL)
 
 table payments.provider_operations
   comment 'Calls to a payment provider. The id is the key that the provider echoes; the row exists before the call and its id never changes (decision 3.3).'
@@ -244,10 +290,11 @@ table payments.provider_operations
   constraint provider_operations_finished CHECK (((recovery_point = 'started'::text) = (finished_at IS NULL)))
   constraint provider_operations_idempotency CHECK (((idempotency_operation IS NULL) = (idempotency_key IS NULL)))
   constraint provider_operations_intent_fkey FOREIGN KEY (tenant_id, merchant_id, intent_id) REFERENCES payments.payment_intents(tenant_id, merchant_id, id)
-  constraint provider_operations_kind CHECK ((kind = 'create_charge'::text))
+  constraint provider_operations_kind CHECK ((kind = ANY (ARRAY['create_charge'::text, 'choose_channel'::text])))
   constraint provider_operations_pkey PRIMARY KEY (id)
   constraint provider_operations_recovery_point CHECK ((recovery_point = ANY (ARRAY['started'::text, 'answered'::text, 'refused'::text, 'abandoned'::text])))
   index CREATE INDEX provider_operations_by_intent ON payments.provider_operations USING btree (intent_id)
+  index CREATE UNIQUE INDEX provider_operations_one_choice ON payments.provider_operations USING btree (intent_id) WHERE ((kind = 'choose_channel'::text) AND (recovery_point = 'started'::text))
   index CREATE INDEX provider_operations_unfinished ON payments.provider_operations USING btree (next_try_at) WHERE (recovery_point = 'started'::text)
 
 table payments.psp_credentials
@@ -258,6 +305,119 @@ table payments.psp_credentials
   column secret bytea not null
   column created_at timestamp with time zone not null
   constraint psp_credentials_pkey PRIMARY KEY (id)
+
+table payments.va_copies
+  comment 'How often payers copied the number of a virtual account on the hosted page.'
+  column attempt_id uuid not null
+  column tenant_id uuid not null
+  column merchant_id uuid not null
+  column copies bigint not null
+  column last_copied_at timestamp with time zone not null
+  constraint va_copies_attempt_fkey FOREIGN KEY (tenant_id, merchant_id, attempt_id) REFERENCES payments.payment_attempts(tenant_id, merchant_id, id)
+  constraint va_copies_count CHECK ((copies > 0))
+  constraint va_copies_pkey PRIMARY KEY (attempt_id)
+
+table payments.webhook_attempts
+  comment 'Tries of a delivery; the id is what the receiver sees as X-Service-Delivery-Id. Without outcome it is at work; lost is one whose worker ended, neither failure nor success.'
+  column id uuid not null
+  column tenant_id uuid not null
+  column merchant_id uuid not null
+  column delivery_id uuid not null
+  column number integer not null
+  column outcome text
+  column status integer
+  column response_headers jsonb
+  column response_body bytea
+  column duration_ms integer
+  column error text
+  column started_at timestamp with time zone not null
+  column ended_at timestamp with time zone
+  constraint webhook_attempts_delivery_fkey FOREIGN KEY (tenant_id, merchant_id, delivery_id) REFERENCES payments.webhook_deliveries(tenant_id, merchant_id, id)
+  constraint webhook_attempts_ended CHECK (((outcome IS NULL) = (ended_at IS NULL)))
+  constraint webhook_attempts_number_key UNIQUE (delivery_id, number)
+  constraint webhook_attempts_number_positive CHECK ((number > 0))
+  constraint webhook_attempts_outcome CHECK ((outcome = ANY (ARRAY['succeeded'::text, 'failed'::text, 'lost'::text])))
+  constraint webhook_attempts_pkey PRIMARY KEY (id)
+  constraint webhook_attempts_response_body_length CHECK ((length(response_body) <= 2048))
+
+table payments.webhook_deliveries
+  comment 'An event on its way to a subscription (decision 6.3). Pending without due_at: it waits for its subscription to be active. The lease token is the id of the attempt at work.'
+  column id uuid not null
+  column tenant_id uuid not null
+  column merchant_id uuid not null
+  column event_id uuid not null
+  column subscription_id uuid not null
+  column status text not null
+  column attempt integer not null default 0
+  column round_failures integer not null default 0
+  column round_started_at timestamp with time zone not null
+  column due_at timestamp with time zone
+  column scheduled_at timestamp with time zone not null
+  column lease_token uuid
+  column lease_until timestamp with time zone
+  column dead_reason text
+  column created_at timestamp with time zone not null
+  column ended_at timestamp with time zone
+  constraint webhook_deliveries_attempt CHECK ((attempt >= 0))
+  constraint webhook_deliveries_dead_reason CHECK ((dead_reason = ANY (ARRAY['failures'::text, 'exhausted'::text, 'subscription_deleted'::text])))
+  constraint webhook_deliveries_dead_why CHECK (((status = 'dead'::text) = (dead_reason IS NOT NULL)))
+  constraint webhook_deliveries_ended CHECK (((status = 'pending'::text) = (ended_at IS NULL)))
+  constraint webhook_deliveries_ended_idle CHECK (((status = 'pending'::text) OR ((lease_token IS NULL) AND (due_at IS NULL))))
+  constraint webhook_deliveries_event_fkey FOREIGN KEY (event_id) REFERENCES payments.events(id)
+  constraint webhook_deliveries_lease CHECK (((lease_token IS NULL) = (lease_until IS NULL)))
+  constraint webhook_deliveries_once UNIQUE (event_id, subscription_id)
+  constraint webhook_deliveries_owner_key UNIQUE (tenant_id, merchant_id, id)
+  constraint webhook_deliveries_pkey PRIMARY KEY (id)
+  constraint webhook_deliveries_round_failures CHECK ((round_failures >= 0))
+  constraint webhook_deliveries_status CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text])))
+  constraint webhook_deliveries_subscription_fkey FOREIGN KEY (tenant_id, merchant_id, subscription_id) REFERENCES payments.webhook_subscriptions(tenant_id, merchant_id, id)
+  index CREATE INDEX webhook_deliveries_due ON payments.webhook_deliveries USING btree (due_at) WHERE ((status = 'pending'::text) AND (lease_token IS NULL))
+  index CREATE UNIQUE INDEX webhook_deliveries_lease_token ON payments.webhook_deliveries USING btree (lease_token) WHERE (lease_token IS NOT NULL)
+  index CREATE INDEX webhook_deliveries_leased ON payments.webhook_deliveries USING btree (lease_until) WHERE (lease_token IS NOT NULL)
+  index CREATE INDEX webhook_deliveries_newest ON payments.webhook_deliveries USING btree (merchant_id, created_at DESC, id DESC)
+  index CREATE INDEX webhook_deliveries_pending ON payments.webhook_deliveries USING btree (subscription_id, id) WHERE (status = 'pending'::text)
+
+table payments.webhook_subscriptions
+  comment 'Where merchants are told of events (decision 6). The secret is sealed. Unsettled: its waiting deliveries are to be gone through, after an activation or deletion. Times that failures are counted from are of the database''s clock.'
+  column id uuid not null
+  column tenant_id uuid not null
+  column merchant_id uuid not null
+  column url text not null
+  column description text
+  column secret bytea not null
+  column events text[] not null
+  column active boolean not null
+  column unsettled boolean not null default false
+  column created_at timestamp with time zone not null
+  column activated_at timestamp with time zone not null
+  column last_failure_at timestamp with time zone
+  column last_success_at timestamp with time zone
+  column disabled_at timestamp with time zone
+  column disabled_reason text
+  column deleted_at timestamp with time zone
+  constraint webhook_subscriptions_deleted CHECK (((deleted_at IS NULL) OR (NOT active)))
+  constraint webhook_subscriptions_description_length CHECK ((length(description) <= 200))
+  constraint webhook_subscriptions_disabled CHECK (((deleted_at IS NOT NULL) OR (active = (disabled_at IS NULL))))
+  constraint webhook_subscriptions_disabled_reason CHECK ((disabled_reason = ANY (ARRAY['paused'::text, 'failures'::text])))
+  constraint webhook_subscriptions_disabled_why CHECK (((disabled_at IS NULL) = (disabled_reason IS NULL)))
+  constraint webhook_subscriptions_events_some CHECK ((cardinality(events) > 0))
+  constraint webhook_subscriptions_merchant_fkey FOREIGN KEY (tenant_id, merchant_id) REFERENCES payments.merchants(tenant_id, id)
+  constraint webhook_subscriptions_owner_key UNIQUE (tenant_id, merchant_id, id)
+  constraint webhook_subscriptions_pkey PRIMARY KEY (id)
+  constraint webhook_subscriptions_url_form CHECK (((url ~* '^https:'::text) AND (length(url) <= 2048)))
+  index CREATE INDEX webhook_subscriptions_by_tenant ON payments.webhook_subscriptions USING btree (tenant_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL)
+  index CREATE INDEX webhook_subscriptions_newest ON payments.webhook_subscriptions USING btree (merchant_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL)
+  index CREATE INDEX webhook_subscriptions_unsettled ON payments.webhook_subscriptions USING btree (id) WHERE unsettled
+
+CREATE OR REPLACE FUNCTION payments.note_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.changed_at = now();
+  return new;
+end
+$function$
 
 CREATE OR REPLACE FUNCTION payments.refuse_change()
  RETURNS trigger

@@ -6,6 +6,7 @@ import { connect } from '../db/sql.ts'
 import { readConfiguration } from '../domain/configuration.ts'
 import type { Configuration } from '../domain/configuration.ts'
 import { systemRuntime } from '../domain/runtime.ts'
+import { checkoutPages } from '../pages/checkoutPages.ts'
 import { createLog, requestLogger, secretNames } from './log.ts'
 import { createMetrics, serveMetrics } from './metrics.ts'
 import type { Service, ServiceParts } from './service.ts'
@@ -36,7 +37,7 @@ async function main(): Promise<void> {
   const compose = await services[name]()
   const logged: { request?: ReturnType<typeof requestLogger> } = {}
   const service = await compose({
-    configuration, database, log, runtime: systemRuntime, isDraining: () => draining,
+    configuration, database, log, runtime: systemRuntime, isDraining: () => draining, pages: checkoutPages,
     observe(observation) {
       metrics.observe(observation)
       logged.request?.(observation)
@@ -56,12 +57,17 @@ async function main(): Promise<void> {
     draining = true
     log.info({ signal }, 'draining')
     metricsServer?.close()
-    void drain(server).then(() => database.end()).then(() => process.exit(0))
+    void drain(server).then(() => ended(service)).then(() => database.end()).then(() => process.exit(0))
   }
   process.once('SIGTERM', () => end('SIGTERM'))
   process.once('SIGINT', () => end('SIGINT'))
   // Without its supervisor nobody would restart or stop this process.
   process.once('disconnect', () => end('disconnect'))
+}
+
+/** What the service holds is written, or given up, before the database is closed. */
+async function ended(service: Service): Promise<void> {
+  for (const ending of service.endings) await ending()
 }
 
 function databaseUrl(name: ServiceName, { DATABASE_URL, IDENTITY_DATABASE_URL }: Configuration): string {

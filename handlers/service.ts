@@ -3,9 +3,12 @@ import type { Logger } from 'pino'
 import type { Database } from '../db/sql.ts'
 import type { Configuration } from '../domain/configuration.ts'
 import type { Runtime } from '../domain/runtime.ts'
+import type { Boss } from '../jobs/boss.ts'
 import type { Contract } from './http/contract.ts'
 import type { AnyHandler } from './http/handler.ts'
+import type { MakePages } from './http/pageHandler.ts'
 import type { Observation } from './http/pipeline.ts'
+import type { CheckoutSandbox } from './payments/checkoutSandbox.ts'
 
 /** What every service is built from. */
 export interface ServiceParts {
@@ -18,8 +21,23 @@ export interface ServiceParts {
   elapsed?: () => number
   /** True once the process was told to end; readiness says so. */
   isDraining(): boolean
+  /** Replaces the job queue that the service would start. */
+  boss?: Boss
+  /** Makes the hosted pages of the payments service, which know it by its public operations alone. */
+  pages?(surroundings: PageSurroundings): MakePages
   /** Replaces handlers, for tests of what the pipeline makes of a failing one. */
   overrides?: Record<string, AnyHandler>
+}
+
+/** What the hosted pages are told of the service they stand before. */
+export interface PageSurroundings {
+  /** Null in production. */
+  sandbox: CheckoutSandbox | null
+  /** Waits for branding that was not known when it was read, a second at most; null when all was. */
+  brandsUnderWay(): Promise<void> | null
+  /** Whether the service is reached by https alone. */
+  httpsOnly: boolean
+  now(): Date
 }
 
 /** A service, ready to listen. */
@@ -27,6 +45,8 @@ export interface Service {
   name: 'payments' | 'storefront' | 'identity'
   express: Express
   contract: Contract
+  /** What must be done once the last request is answered, in this order, before the database is closed. */
+  endings: readonly (() => Promise<void>)[]
 }
 
 /** Whether answers are checked against the document (architecture: outside production). */

@@ -2,12 +2,14 @@ import {
   completePaymentAttempt, findPaymentAttempt, insertRecordedPayment, isPaymentRecorded,
 } from '../db/payments/paymentAttempts.ts'
 import type { PaymentAttemptRow } from '../db/payments/paymentAttempts.ts'
-import { addOverpayment, countPayment, endPaymentIntent, lockPaymentIntent, revealPaymentIntent } from '../db/payments/paymentIntents.ts'
+import { addOverpayment, countPayment, lockPaymentIntent, revealPaymentIntent } from '../db/payments/paymentIntents.ts'
 import type { PaymentIntentRow } from '../db/payments/paymentIntents.ts'
 import type { ProviderOperationRow } from '../db/payments/providerOperations.ts'
 import { newId } from '../db/ids.ts'
 import type { Sql } from '../db/sql.ts'
 import { isPastDeadline } from '../domain/paymentIntentView.ts'
+import { endAttemptsNow } from './endAttempts.ts'
+import { expireIntent } from './expireIntents.ts'
 import { writeIntentEvent, writePaymentCompleted } from './paymentEvents.ts'
 import type { EventSettings } from './paymentEvents.ts'
 
@@ -20,7 +22,8 @@ export interface ProvenPayment {
   completedAt: Date
 }
 
-export type AppliedOutcome = 'applied' | 'repeated' | 'mismatched'
+/** What became of a provider's word: it changed something, was known before, or does not fit. */
+export type AppliedOutcome = 'applied' | 'repeated' | 'mismatched' | 'ignored'
 
 /**
  * Applies a proof of payment (decisions 3.3, 3.4 and 3.7) in the caller's transaction. A hidden intent becomes visible
@@ -36,16 +39,18 @@ export async function applyPayment(
   if (!locked || !attempt) throw new Error(`provider operation ${operation.id} has no intent or attempt`)
   if (await isPaymentRecorded(sql, tenant_id, merchant_id, provider, payment.reference)) return 'repeated'
   if (locked.max_uses === 1 && payment.amountIdr !== attempt.amount_idr) return 'mismatched'
-  const shown = locked.visible ? locked : await reveal(sql, locked, attempt, settings, now)
-  const intent = isPastDeadline(shown, now) ? await expire(sql, shown, attempt, settings, now) : shown
-  const paid = await countPayment(sql, intent, payment.amountIdr, payment.completedAt, intent.status !== 'open', now)
-  const recorded = await record(sql, attempt, payment, settings, now)
+  const shown = locked.visible ? locked : await revealIntent(sql, locked, attempt, settings, now)
+  const intent = isPastDeadline(shown, now) ? await expireIntent(sql, shown, settings, now) : shown
+  const paid = await countPayment(sql, intent, attempt.id, payment.amountIdr, payment.completedAt, intent.status !== 'open', now)
+  const recorded = await recordPayment(sql, attempt, payment, settings, now)
+  if (paid?.status === 'paid') await endAttemptsNow(sql, paid, settings)
   if (paid) await writePaymentCompleted(sql, paid, recorded, attempt.fields, settings, now)
   else await addOverpayment(sql, intent, payment.amountIdr)
   return 'applied'
 }
 
-async function reveal(
+/** Shows a hidden, locked intent and tells its creation first. */
+export async function revealIntent(
   sql: Sql, { tenant_id, merchant_id, id }: PaymentIntentRow, attempt: PaymentAttemptRow, settings: EventSettings, now: Date,
 ): Promise<PaymentIntentRow> {
   const intent = await revealPaymentIntent(sql, tenant_id, merchant_id, id)
@@ -54,22 +59,14 @@ async function reveal(
   return intent
 }
 
-async function expire(
-  sql: Sql, { tenant_id, merchant_id, id }: PaymentIntentRow, attempt: PaymentAttemptRow, settings: EventSettings, now: Date,
-): Promise<PaymentIntentRow> {
-  const intent = await endPaymentIntent(sql, tenant_id, merchant_id, id, 'expired', now)
-  if (!intent) throw new Error(`payment intent ${id} ended although it is locked`)
-  await writeIntentEvent(sql, 'payment_intent.expired', intent, attempt.fields, settings, now)
-  return intent
-}
-
 /** An attempt that has taken a payment, or is made to take several, gets the next one recorded beside it. */
-async function record(
-  sql: Sql, attempt: PaymentAttemptRow, payment: ProvenPayment, { runtime }: EventSettings, now: Date,
+export async function recordPayment(
+  sql: Sql, attempt: PaymentAttemptRow, payment: Omit<ProvenPayment, 'reference'> & { reference: string | null },
+  { runtime }: Pick<EventSettings, 'runtime'>, now: Date,
 ): Promise<PaymentAttemptRow> {
   const { amountIdr, reference, completedAt } = payment
   const own = attempt.standing ? undefined : await completePaymentAttempt(sql, attempt, amountIdr, reference, completedAt)
   const row = own ?? await insertRecordedPayment(sql, attempt, { id: newId(runtime), amountIdr, reference, completedAt }, now)
-  if (!row) throw new Error(`payment ${reference} could not be recorded`)
+  if (!row) throw new Error(`payment ${String(reference)} could not be recorded`)
   return row
 }

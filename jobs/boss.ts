@@ -12,6 +12,8 @@ export interface QueueDefinition {
 export interface BossOptions {
   /** True for worker processes: they supervise the queues, api processes only enqueue. */
   worker: boolean
+  /** True: queues that are not installed yet are waited for, as a database that is away is. */
+  awaitsQueues?: boolean
   /** Errors and warnings of the queue; they never end the process. */
   log?: (problem: Error, level: 'error' | 'warning') => void
 }
@@ -107,7 +109,8 @@ export async function installBoss(url: string, queues: QueueDefinition[]): Promi
 
 /**
  * Starts the queue of a process with its own 2 to 3 connections. While PostgreSQL is away it resolves all the same
- * and keeps trying; it throws when PostgreSQL answers but the queues are not installed (`make migrate`).
+ * and keeps trying; it throws when PostgreSQL answers but the queues are not installed (`make migrate`), unless told
+ * to wait for them.
  */
 export async function startBoss(url: string, options: BossOptions): Promise<Boss> {
   let client: PgBoss | undefined
@@ -145,7 +148,7 @@ export async function startBoss(url: string, options: BossOptions): Promise<Boss
   try {
     await attempt()
   } catch (error) {
-    if (!isDatabaseUnavailable(error)) {
+    if (!isDatabaseUnavailable(error) && !options.awaitsQueues) {
       throw new Error(`the job queue cannot start (${String(error)}): run make migrate`, { cause: error })
     }
     keepTrying()

@@ -1,11 +1,14 @@
 import { listDueProviderOperations, listProvidersWithDueOperations } from '../db/payments/providerOperations.ts'
+import type { DueProviderOperation } from '../db/payments/providerOperations.ts'
+import { resumeChoice } from './channelChoice.ts'
 import { resumeCreation } from './chargeCreation.ts'
 import type { CreationSettings } from './chargeCreation.ts'
+import { dueWithdrawals, withdrawCharge } from './chargeWithdrawal.ts'
 import { repeat } from './repeat.ts'
 import type { Repeated } from './repeat.ts'
 
 /** Reports a failure of the sweep, with what it was about. */
-export type SweepReport = (error: unknown, about: { provider?: string, providerOperationId?: string }) => void
+export type SweepReport = (error: unknown, about: { provider?: string, providerOperationId?: string, attemptId?: string }) => void
 
 const sweepEveryMs = 5000
 const unknownProvidersEveryMs = 60_000
@@ -13,16 +16,22 @@ const atATime = 8
 const batch = 2 * atATime
 
 /**
- * Finishes creations that nobody holds (decision 3.3), every 5 s and at once while there are more. Each provider has
- * a lane of its own, so that a slow one holds up nobody else's.
+ * Finishes creations that nobody holds, gives up such choices (decision 3.3), and expires withdrawn charges, every 5 s
+ * and at once while there are more. Each provider has lanes of its own, so that a slow one holds up nobody else's.
  */
 export function startChargeSweep(settings: CreationSettings, report: SweepReport): Repeated {
   const { database, providers, runtime } = settings
   const sleep = (milliseconds: number) => runtime.sleep(milliseconds)
   const lanes = [...providers.keys()].map((provider) => repeat((halted) => sweep({
     list: () => database.query((sql) => listDueProviderOperations(sql, provider, batch)),
-    resume: ({ tenant_id, merchant_id, id }) => resumeCreation(tenant_id, merchant_id, id, settings),
+    resume: (operation) => resume(operation, settings),
     failed: (error, { id }) => report(error, { provider, providerOperationId: id }),
+    halted,
+  }), { everyMs: sweepEveryMs, sleep, report: (error) => report(error, { provider }) }))
+  const withdrawals = [...providers.keys()].map((provider) => repeat((halted) => sweep({
+    list: () => dueWithdrawals(settings, provider, batch),
+    resume: (withdrawal) => withdrawCharge(withdrawal, settings),
+    failed: (error, { attempt_id }) => report(error, { provider, attemptId: attempt_id }),
     halted,
   }), { everyMs: sweepEveryMs, sleep, report: (error) => report(error, { provider }) }))
   const unknown = repeat(async () => {
@@ -34,8 +43,15 @@ export function startChargeSweep(settings: CreationSettings, report: SweepReport
   }, { everyMs: unknownProvidersEveryMs, sleep, report: (error) => report(error, {}) })
   return {
     stop: async () => {
-      await Promise.all([...lanes, unknown].map((task) => task.stop()))
+      await Promise.all([...lanes, ...withdrawals, unknown].map((task) => task.stop()))
     },
+  }
+}
+
+function resume({ kind, tenant_id, merchant_id, id }: DueProviderOperation, settings: CreationSettings): Promise<void> {
+  switch (kind) {
+    case 'create_charge': return resumeCreation(tenant_id, merchant_id, id, settings)
+    case 'choose_channel': return resumeChoice(tenant_id, merchant_id, id, settings)
   }
 }
 

@@ -5,7 +5,8 @@ import { takeOverProviderOperation } from '../db/payments/providerOperations.ts'
 import type { ProviderOperationRow } from '../db/payments/providerOperations.ts'
 import { DatabaseUnavailable } from '../db/sql.ts'
 import type { Database } from '../db/sql.ts'
-import { finishCreation, giveBack } from './chargeCreation.ts'
+import { finishCreation } from './chargeCreation.ts'
+import { giveBack } from './giveBack.ts'
 
 const { call, creation, database, given, simulator } = await startPayments({ settings: { PROVIDER_TIMEOUT_MS: '250' } })
 const merchant = await given.merchant()

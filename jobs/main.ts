@@ -5,11 +5,15 @@ import { systemRuntime } from '../domain/runtime.ts'
 import { sealingKeys } from '../domain/sealing.ts'
 import { createLog, errorOf } from '../handlers/log.ts'
 import { createMetrics, serveMetrics } from '../handlers/metrics.ts'
-import { paymentProviders } from '../providers/paymentProviders.ts'
+import { webhookSenderOf } from '../providers/webhookSender.ts'
 import { queueDepths, startBoss } from './boss.ts'
 import { startChargeSweep } from './chargeSweep.ts'
-import { idempotentReplies } from './idempotentReplies.ts'
-import { startReplyPurge } from './purgeReplies.ts'
+import { creationSettings } from './creationSettings.ts'
+import { startExpiry } from './expireIntents.ts'
+import { startRetention } from './retention.ts'
+import { startCallbackRetries } from './retryCallbacks.ts'
+import { startWebhookWorker } from './webhookWorker.ts'
+import { workOnWithdrawals } from './withdrawalWork.ts'
 
 const drainMs = 8000
 
@@ -24,14 +28,18 @@ async function main(): Promise<void> {
   })
   const metrics = createMetrics('worker', () => database.stats(), () => queueDepths(boss))
   const metricsServer = configuration.METRICS_PORT > 0 ? await serveMetrics(metrics, configuration.METRICS_PORT) : null
-  const sweep = startChargeSweep({
-    database,
-    replies: idempotentReplies(sealingKeys(configuration.SEALING_KEYS), systemRuntime),
-    providers: paymentProviders(configuration, systemRuntime),
-    runtime: systemRuntime,
-    views: { environment: configuration.BAYAR_ENV, baseUrl: configuration.PAYMENTS_URL },
-  }, (error, about) => log.error({ error: errorOf(error), provider: about.provider, provider_operation: about.providerOperationId }, 'sweep'))
-  const purge = startReplyPurge({ database, boss, runtime: systemRuntime, report: (error) => log.error({ error: errorOf(error) }, 'purge') })
+  const creation = creationSettings(configuration, database, boss, systemRuntime)
+  const sweep = startChargeSweep(creation, (error, { provider, providerOperationId, attemptId }) => {
+    log.error({ error: errorOf(error), provider, provider_operation: providerOperationId, attempt: attemptId }, 'sweep')
+  })
+  workOnWithdrawals(boss, creation).catch((error: unknown) => log.error({ error: errorOf(error) }, 'withdrawals'))
+  const expiry = startExpiry(creation, (error) => log.error({ error: errorOf(error) }, 'expiry'))
+  const callbacks = startCallbackRetries(creation, (error) => log.error({ error: errorOf(error) }, 'callbacks'))
+  const retention = startRetention({ database, boss, runtime: systemRuntime, report: (error) => log.error({ error: errorOf(error) }, 'retention') })
+  const webhooks = startWebhookWorker({
+    database, boss, runtime: systemRuntime, sealing: sealingKeys(configuration.SEALING_KEYS), sender: webhookSenderOf(configuration),
+    report: (error, about) => log.error({ error: errorOf(error), ...about }, 'webhooks'),
+  })
   log.info('ready')
   process.send?.({ ready: true })
   let draining = false
@@ -41,7 +49,7 @@ async function main(): Promise<void> {
     log.info({ signal }, 'draining')
     metricsServer?.close()
     // What is cut off here is taken over by another worker: its lease lapses, or its job's heartbeat does (decision 9.3: within 10 s).
-    const finished = Promise.all([sweep.stop(), boss.stop(drainMs).then(() => purge.stop())])
+    const finished = Promise.all([sweep.stop(), expiry.stop(), callbacks.stop(), webhooks.stop().then(() => boss.stop(drainMs)).then(() => retention.stop())])
     void Promise.race([finished, systemRuntime.sleep(drainMs)]).then(() => database.end(1000)).finally(() => process.exit(0))
   }
   process.once('SIGTERM', () => end('SIGTERM'))

@@ -7,11 +7,16 @@ import { eventBody } from '../domain/events.ts'
 import { paymentAttemptView, paymentIntentView } from '../domain/paymentIntentView.ts'
 import type { PaymentIntentView, ViewSettings } from '../domain/paymentIntentView.ts'
 import type { Runtime } from '../domain/runtime.ts'
+import type { EventKind } from '../domain/webhookEvents.ts'
+import type { Boss } from './boss.ts'
+import { enqueueDeliveriesTx } from './deliveryJobs.ts'
 
 /** What writing an event needs to know of the deployment. */
 export interface EventSettings {
   views: ViewSettings
   runtime: Pick<Runtime, 'now' | 'randomBytes'>
+  /** Where the deliveries' jobs go. */
+  boss: Boss
 }
 
 type IntentEvent = 'payment_intent.created' | 'payment_intent.expired'
@@ -33,10 +38,38 @@ export async function writePaymentCompleted(
   await write(sql, 'payment.completed', intent, { intent: view, attempt: paymentAttemptView(attempt) }, settings, now)
 }
 
-async function write(
-  sql: Sql, kind: string, intent: PaymentIntentRow, data: object, { views: { environment }, runtime }: EventSettings, now: Date,
+/** Writes payment.failed: the attempt that was declined, and the intent right after it. */
+export async function writePaymentFailed(
+  sql: Sql, intent: PaymentIntentRow, attempt: PaymentAttemptRow, settings: EventSettings, now: Date,
+): Promise<void> {
+  // What an open intent shows of a failed attempt is no way to pay it.
+  const view = paymentIntentView(intent, intent.status === 'open' ? {} : attempt.fields, settings.views, now)
+  await write(sql, 'payment.failed', intent, { intent: view, attempt: paymentAttemptView(attempt) }, settings, now)
+}
+
+/** An event of any kind, before it has an id. */
+export interface EventDraft {
+  kind: EventKind
+  tenantId: string
+  merchantId: string
+  intentId: string | null
+  /** A snapshot; it is never rendered anew (decision 6.1). */
+  data: object
+}
+
+/**
+ * Writes an event, its deliveries and a job for each, all in the transaction of the change (decision 6.3). Without a
+ * subscription to its kind there is no job. Throws DatabaseUnavailable when there is one and the queue is away.
+ */
+export async function writeEvent(
+  sql: Sql, { kind, tenantId, merchantId, intentId, data }: EventDraft, { boss, runtime, views }: EventSettings, now: Date,
 ): Promise<void> {
   const id = newId(runtime)
-  const body = eventBody({ id, kind, createdAt: now, environment, merchantId: intent.merchant_id, data })
-  await insertEvent(sql, { id, tenantId: intent.tenant_id, merchantId: intent.merchant_id, kind, intentId: intent.id, body, createdAt: now })
+  const body = eventBody({ id, kind, createdAt: now, environment: views.environment, merchantId, data })
+  const deliveries = await insertEvent(sql, { id, tenantId, merchantId, kind, intentId, body, createdAt: now }, newId(runtime))
+  await enqueueDeliveriesTx(sql, boss, deliveries)
+}
+
+function write(sql: Sql, kind: EventKind, intent: PaymentIntentRow, data: object, settings: EventSettings, now: Date): Promise<void> {
+  return writeEvent(sql, { kind, tenantId: intent.tenant_id, merchantId: intent.merchant_id, intentId: intent.id, data }, settings, now)
 }

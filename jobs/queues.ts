@@ -1,9 +1,14 @@
 import { installBoss } from './boss.ts'
 import type { QueueDefinition } from './boss.ts'
+import { deliveryQueue } from './deliveryJobs.ts'
+import { withdrawalQueue } from './endAttempts.ts'
+import { retentionQueue } from './retention.ts'
 
 /** Every queue of the system. A queue is an alarm clock for rows; the rows are the truth. */
 export const queues: readonly QueueDefinition[] = [
-  { name: 'purge-replies', policy: 'exclusive' },
+  { name: retentionQueue, policy: 'exclusive' },
+  { name: deliveryQueue, policy: 'exclusive' },
+  { name: withdrawalQueue, policy: 'exclusive' },
 ]
 
 /** Installs the job queue beside the tables, at migration time. */

@@ -148,6 +148,25 @@ export type CallbackReading =
   | { readonly outcome: 'understood'; readonly callback: Callback }
   | { readonly outcome: 'unintelligible'; readonly reason: string }
 
+/**
+ * What became of a sandbox move. `reported`: the provider has called back about it; else it stays silent, for now or for
+ * good. `refused`: the charge has ended otherwise already.
+ */
+export type SandboxMoveResult =
+  | { readonly outcome: 'moved'; readonly reported: boolean }
+  | { readonly outcome: 'refused'; readonly reason: string }
+  | Unknown
+
+/** Moves of a charge that only a sandbox has, in the payer's or the clock's stead; each is told by a signed callback. */
+export interface SandboxMoves {
+  /** The payer pays; amounts with a meaning end as they say. Of a charge that has ended, tells again how. */
+  complete(reference: string): Promise<SandboxMoveResult>
+  /** The payer, bank or issuer declines. */
+  decline(reference: string, refusal: { readonly code: string; readonly message: string }): Promise<SandboxMoveResult>
+  /** The charge's time runs out. */
+  expire(reference: string): Promise<SandboxMoveResult>
+}
+
 export interface ProviderCapabilities {
   readonly channels: readonly ChannelCode[]
   /** Channels on which one charge takes any number of payments. */
@@ -164,6 +183,8 @@ export interface PaymentProvider {
   /** The name that refusals carry in `provider`. */
   readonly name: string
   readonly capabilities: ProviderCapabilities
+  /** Only of a provider that simulates payers. */
+  readonly sandbox?: SandboxMoves
   /** Makes the charge; the same key makes it once, whatever is repeated, provided that the request is the same. */
   createCharge(request: ChargeRequest): Promise<CreateChargeResult>
   /** The charge made under our key. */

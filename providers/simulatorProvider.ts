@@ -3,7 +3,7 @@ import type { Runtime } from '../domain/runtime.ts'
 import { verifyCallbackSignature } from './callbackSignature.ts'
 import type {
   CallbackReading, CallbackVerdict, ChargeRequest, CreateChargeResult, ExpireChargeResult, FindChargeResult,
-  PaymentProvider, ProviderCapabilities, ReceivedCallback, Unknown,
+  PaymentProvider, ProviderCapabilities, ReceivedCallback, SandboxMoveResult, SandboxMoves, Unknown,
 } from './paymentProvider.ts'
 import { isObject, parseJson, readCallback, readCharge, readRefusal, writeChargeRequest } from './simulatorWire.ts'
 
@@ -29,6 +29,11 @@ export class SimulatorProvider implements PaymentProvider {
     multiUseChannels: channelCodes.filter((code) => channelOf(code).needs_provider && channelOf(code).standing_attempt),
     canExpire: true,
     canFindByKey: true,
+  }
+  readonly sandbox: SandboxMoves = {
+    complete: (reference) => this.#move(reference, 'complete', {}),
+    decline: (reference, { code, message }) => this.#move(reference, 'decline', { code, message }),
+    expire: (reference) => this.#move(reference, 'expire', {}),
   }
   readonly #settings: SimulatorProviderSettings
 
@@ -68,6 +73,15 @@ export class SimulatorProvider implements PaymentProvider {
     if (answer.status !== 200) return unknown(`status ${answer.status}`)
     const charge = readCharge(answer.json)
     return charge?.reference === reference ? { outcome: 'ended', charge } : unknown('unreadable charge')
+  }
+
+  async #move(reference: string, move: 'complete' | 'decline' | 'expire', details: Record<string, unknown>): Promise<SandboxMoveResult> {
+    const answer = await this.#call('POST', `/control/charges/${encodeURIComponent(reference)}/${move}`, { ...details, again: true })
+    if ('outcome' in answer) return answer
+    const refusal = answer.status === 409 ? readRefusal(answer.json) : null
+    if (refusal !== null) return { outcome: 'refused', reason: refusal.message }
+    if (answer.status !== 200 || !isObject(answer.json) || !('callback' in answer.json)) return unknown(`status ${answer.status}`)
+    return { outcome: 'moved', reported: answer.json.callback !== null }
   }
 
   verifyCallback(received: ReceivedCallback, secret: string): CallbackVerdict {

@@ -16,7 +16,7 @@ export interface Credentials {
   identity_url: string
   checkout_url_base: string
   simulator_url: string
-  inbox_url: string | null
+  inbox_url: string
   tenant_id: string
   merchant_id: string
   store_id: string | null

@@ -2,16 +2,17 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { connect } from '../db/sql.ts'
 import { readConfiguration } from '../domain/configuration.ts'
-import type { ProcessName } from '../domain/configuration.ts'
 import { systemRuntime } from '../domain/runtime.ts'
 import { sealingKeys } from '../domain/sealing.ts'
 import { keptTokens, tokenHolders, writeCredentials } from './credentials.ts'
 import type { Credentials, TokenHolderName } from './credentials.ts'
 import { migrateDatabases, openDatabases } from './databases.ts'
 import type { Databases } from './databases.ts'
+import { receiverFiles } from './inbox/certificate.ts'
+import { seedInbox } from './inbox/seedInbox.ts'
 import { followLog, notable } from './logFollower.ts'
-import { addressesOn, copiesOf, issuerOn, plansOf } from './plan.ts'
-import type { Addresses, RunParts } from './plan.ts'
+import { addressesOn, copiesOf, issuerOn, plansOf, receiverOn } from './plan.ts'
+import type { Addresses, RunParts, RunProcess } from './plan.ts'
 import { claimPorts } from './ports.ts'
 import { lockRun } from './runLock.ts'
 import { loadSecrets, saveSecrets } from './secrets.ts'
@@ -34,18 +35,18 @@ export interface DevelopmentRunOptions {
   keepsFailedStarts: boolean
 }
 
-const names = ['simulator', 'identity', 'payments', 'storefront', 'worker'] as const satisfies readonly ProcessName[]
+const names = ['simulator', 'inbox', 'identity', 'payments', 'storefront', 'worker'] as const satisfies readonly RunProcess[]
 /** Browsers and curl take every name below localhost for this machine. */
 const storefrontHost = 'demo.localhost'
 /** Callers before what they call, so that nobody's last request fails. */
-const stopOrder: readonly (readonly ProcessName[])[] = [['worker', 'payments', 'storefront'], ['identity'], ['simulator']]
+const stopOrder: readonly (readonly RunProcess[])[] = [['worker', 'payments', 'storefront'], ['identity'], ['simulator', 'inbox']]
 
 /** The whole system on this machine: database, seed, processes, tokens. */
 export class DevelopmentRun {
   /** Rejects when the run cannot go on. */
   readonly failed: Promise<never>
   readonly #options: DevelopmentRunOptions
-  readonly #children = new Map<ProcessName, SupervisedChild[]>()
+  readonly #children = new Map<RunProcess, SupervisedChild[]>()
   /** In the order in which they are undone, last first. */
   readonly #undo: (() => void | Promise<void>)[] = []
   #fail: (error: Error) => void = () => undefined
@@ -78,7 +79,7 @@ export class DevelopmentRun {
   async #start(): Promise<void> {
     const { directory, environment, say } = this.#options
     if (environment['BAYAR_ENV'] && environment['BAYAR_ENV'] !== 'sandbox') throw new Error('the development run is a sandbox: unset BAYAR_ENV')
-    const copies = { simulator: 1, ...copiesOf(environment, process.platform) }
+    const copies = { simulator: 1, inbox: 1, ...copiesOf(environment, process.platform) }
     mkdirSync(join(directory, 'log'), { recursive: true })
     this.#undo.push(lockRun(join(directory, 'run.pid')))
     const ports = await claimPorts(environment['PORT'], environment['HOST'] || '127.0.0.1')
@@ -92,19 +93,21 @@ export class DevelopmentRun {
     this.#undo.push(() => databases.stop())
     say(`${databases.description} is up; migrating`)
     await this.migrate()
-    const identity = await this.#seed(secrets)
+    const addresses = addressesOn(ports)
+    const identity = await this.#seed(secrets, addresses)
     saveSecrets(secretsFile, secrets)
+    const receiver = await receiverFiles(directory, environment['WEBHOOK_CA_FILE'] ?? '', systemRuntime.now())
     say('the demo data is there; starting the processes')
     const { client_id: id, client_secret: secret } = identity.clients.payments
     const parts: RunParts = {
-      environment, ports, addresses: addressesOn(ports), databases, secrets, identityClient: { id, secret }, directory,
+      environment, ports, addresses, databases, secrets, identityClient: { id, secret }, directory, receiver,
     }
     for (const name of names) this.#launch(name, plansOf(name, copies[name], parts))
     await Promise.all([...this.#children.values()].flat().map(async (child) => {
       if (await child.ready) say(`${child.name} is ready`)
       else await this.failed
     }))
-    await this.#signIn(parts.addresses, secrets, identity)
+    await this.#signIn(addresses, secrets, identity)
   }
 
   /** Applies what is pending. Throws what a failing migration says. */
@@ -114,7 +117,7 @@ export class DevelopmentRun {
     if (applied.length > 0) this.#options.say(`applied ${applied.length} migrations`)
   }
 
-  async #seed(secrets: DevelopmentSecrets): Promise<SeededIdentity> {
+  async #seed(secrets: DevelopmentSecrets, addresses: Addresses): Promise<SeededIdentity> {
     if (!this.#databases) throw new Error('the databases are not open')
     const sealing = sealingKeys(secrets.sealing_keys)
     const open = (url: string) => connect(url, { max: 1, limitMs: 30_000, applicationName: 'bayar seed' })
@@ -124,20 +127,24 @@ export class DevelopmentRun {
     })
     try {
       const identity = await seedPeople(secrets.identity, secrets.merchant_id)
+      const tenantId = identity.tenant_id
       const { merchantId, apiKey } = await database.tx((sql) => seedPayments(sql, {
-        tenantId: identity.tenant_id, createdBy: identity.users.owner.id, merchantId: secrets.merchant_id, apiKey: secrets.api_key,
+        tenantId, createdBy: identity.users.owner.id, merchantId: secrets.merchant_id, apiKey: secrets.api_key,
         credential: { id: secrets.simulator.credential_id, secret: secrets.simulator.callback_secret }, sealing, runtime: systemRuntime,
       }))
       // A database that was there before has a merchant of its own: that one is the owner's.
       if (merchantId !== secrets.merchant_id) await seedPeople(identity, merchantId)
-      Object.assign(secrets, { identity, merchant_id: merchantId, api_key: apiKey })
+      const inbox = await database.tx((sql) => seedInbox(sql, {
+        tenantId, merchantId, url: receiverOn(addresses), known: secrets.inbox, sealing, runtime: systemRuntime,
+      }))
+      Object.assign(secrets, { identity, merchant_id: merchantId, api_key: apiKey, inbox })
       return identity
     } finally {
       await Promise.all([identityDatabase.end(), database.end()])
     }
   }
 
-  #launch(name: ProcessName, plans: readonly ChildPlan[]): void {
+  #launch(name: RunProcess, plans: readonly ChildPlan[]): void {
     const { say, keepsFailedStarts } = this.#options
     const gaveUp = (plan: ChildPlan, message: string): void => {
       const whole = `${plan.name} does not start:\n${message}`
@@ -145,7 +152,7 @@ export class DevelopmentRun {
       else this.#fail(new Error(whole))
     }
     // A wrong setting is told once and at the start, not by each process that stumbles over it.
-    for (const { environment } of plans) readConfiguration(name, environment)
+    if (name !== 'inbox') for (const { environment } of plans) readConfiguration(name, environment)
     this.#children.set(name, plans.map((plan) => {
       rmSync(plan.logFile, { force: true })
       const child = supervise(plan, { say, gaveUp })
@@ -186,7 +193,7 @@ export class DevelopmentRun {
   }
 
   /** Drains the named processes and starts them anew. Says which, or null when one could not start. */
-  async restart(which: readonly ProcessName[]): Promise<string | null> {
+  async restart(which: readonly RunProcess[]): Promise<string | null> {
     const children = which.flatMap((name) => this.#children.get(name) ?? [])
     const results = await Promise.all(children.map((child) => child.restart()))
     return results.every(Boolean) ? children.map(({ name }) => name).join(', ') : null
@@ -221,7 +228,7 @@ function credentialsOf(
     identity_url: addresses.identity,
     checkout_url_base: `${addresses.payments}/pay`,
     simulator_url: addresses.simulator,
-    inbox_url: null,
+    inbox_url: addresses.inbox,
     tenant_id: identity.tenant_id,
     merchant_id: secrets.merchant_id,
     store_id: null,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { readConfiguration } from '../domain/configuration.ts'
-import type { ProcessName } from '../domain/configuration.ts'
 import { systemRuntime } from '../domain/runtime.ts'
 import { givenDatabases } from './databases.ts'
 import { addressesOn, copiesOf, plansOf } from './plan.ts'
+import type { RunProcess } from './plan.ts'
 import { portOffsets } from './ports.ts'
 import { processesUsing, touchesDocuments, touchesMigrations } from './watch.ts'
 
@@ -11,15 +11,16 @@ const made = (): string => systemRuntime.randomBytes(24).toString('base64url')
 const ports = { base: 4600, instead: null, portOf: (name: keyof typeof portOffsets) => 4600 + portOffsets[name], release: () => undefined }
 const databases = { main: `postgres://a:${made()}@localhost/main`, identity: `postgres://a:${made()}@localhost/identity` }
 const secrets = {
-  sealing_keys: made(), merchant_id: made(), api_key: made(), identity: null,
+  sealing_keys: made(), merchant_id: made(), api_key: made(), identity: null, inbox: { id: made(), secret: made() },
   simulator: { api_key: made(), credential_id: made(), callback_secret: made() },
 }
 const parts = {
   environment: { LOG_LEVEL: 'warn', DATABASE_URL: 'postgres://elsewhere/x' }, ports, addresses: addressesOn(ports), databases, secrets,
   identityClient: { id: 'payments', secret: made() }, directory: '/run',
+  receiver: { certificate: '/run/certificate.pem', key: '/run/key.pem', trusted: '/run/trusted.pem' },
 }
 
-const environmentOf = (name: ProcessName, copies = 1) => plansOf(name, copies, parts).map(({ environment }) => environment)
+const environmentOf = (name: RunProcess, copies = 1) => plansOf(name, copies, parts).map(({ environment }) => environment)
 
 describe('what a process is told', () => {
   test('is all that it needs to start, for each of them', () => {
@@ -29,13 +30,26 @@ describe('what a process is told', () => {
   })
 
   test('holds no secret that another process alone needs', () => {
-    const seen = (name: ProcessName): string => JSON.stringify(environmentOf(name))
+    const seen = (name: RunProcess): string => JSON.stringify(environmentOf(name))
     expect(seen('storefront')).not.toContain(secrets.sealing_keys)
     expect(seen('simulator')).not.toContain(secrets.sealing_keys)
     expect(seen('simulator')).not.toContain(databases.main)
     expect(seen('identity')).not.toContain(databases.main)
     expect(seen('payments')).not.toContain(databases.identity)
     expect(seen('payments')).not.toContain(secrets.simulator.callback_secret)
+  })
+
+  test('the inbox knows its own secret and no other; nobody else knows it', () => {
+    const seen = (name: RunProcess): string => JSON.stringify(environmentOf(name))
+    expect(environmentOf('inbox')).toEqual([expect.objectContaining({ INBOX_PORT: '4608', INBOX_SECRET: secrets.inbox.secret })])
+    for (const other of [secrets.sealing_keys, secrets.api_key, databases.main, secrets.simulator.callback_secret]) expect(seen('inbox')).not.toContain(other)
+    for (const name of ['payments', 'storefront', 'identity', 'simulator', 'worker'] as const) expect(seen(name)).not.toContain(secrets.inbox.secret)
+  })
+
+  test('webhooks may go to this machine and its certificate, unless it was said otherwise', () => {
+    expect(environmentOf('worker')[0]).toMatchObject({ WEBHOOK_ALLOW_PRIVATE: 'on', WEBHOOK_CA_FILE: '/run/trusted.pem' })
+    const strict = plansOf('worker', 1, { ...parts, environment: { WEBHOOK_ALLOW_PRIVATE: 'off' } })
+    expect(strict[0]?.environment['WEBHOOK_ALLOW_PRIVATE']).toBe('off')
   })
 
   test('copies share the port and only the first serves metrics; what was set outside goes through', () => {

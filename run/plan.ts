@@ -3,9 +3,13 @@ import { fileURLToPath } from 'node:url'
 import { settings } from '../domain/configuration.ts'
 import type { ProcessName } from '../domain/configuration.ts'
 import type { Databases } from './databases.ts'
+import type { ReceiverFiles } from './inbox/certificate.ts'
 import type { ClaimedPorts, PortName } from './ports.ts'
 import type { DevelopmentSecrets } from './secrets.ts'
 import type { ChildPlan } from './supervisor.ts'
+
+/** A process of a run: one of the system's, or the inbox, which is the run's own. */
+export type RunProcess = ProcessName | 'inbox'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -14,6 +18,7 @@ export interface Addresses {
   storefront: string
   identity: string
   simulator: string
+  inbox: string
 }
 
 export interface RunParts {
@@ -23,16 +28,18 @@ export interface RunParts {
   databases: Pick<Databases, 'main' | 'identity'>
   secrets: DevelopmentSecrets
   identityClient: { id: string, secret: string }
+  receiver: ReceiverFiles
   /** Folder of what a run keeps. */
   directory: string
 }
 
-const entries: Record<ProcessName, { file: string, arguments: readonly string[] }> = {
+const entries: Record<RunProcess, { file: string, arguments: readonly string[] }> = {
   payments: { file: 'handlers/server.ts', arguments: ['payments'] },
   storefront: { file: 'handlers/server.ts', arguments: ['storefront'] },
   identity: { file: 'handlers/server.ts', arguments: ['identity'] },
   simulator: { file: 'providers/simulator/server.ts', arguments: [] },
   worker: { file: 'jobs/main.ts', arguments: [] },
+  inbox: { file: 'run/inbox.ts', arguments: [] },
 }
 
 const copiesAtMost = 16
@@ -40,7 +47,12 @@ const copiesAtMost = 16
 /** Where each service is to be reached, as seen from this machine. */
 export function addressesOn(ports: ClaimedPorts): Addresses {
   const at = (name: PortName): string => `http://localhost:${ports.portOf(name)}`
-  return { payments: at('payments'), storefront: at('storefront'), identity: at('identity'), simulator: at('simulator') }
+  return { payments: at('payments'), storefront: at('storefront'), identity: at('identity'), simulator: at('simulator'), inbox: at('inbox') }
+}
+
+/** Address of the run's receiver of webhooks: it shares the port of the inbox page. */
+export function receiverOn({ inbox }: Addresses): string {
+  return `${inbox.replace(/^http:/, 'https:')}/`
 }
 
 /** `iss` of the tokens of a run. */
@@ -64,20 +76,33 @@ export function copiesOf(environment: Environment, platform: string): Record<Exc
 }
 
 /** The plans of every copy of a process. */
-export function plansOf(name: ProcessName, copies: number, parts: RunParts): ChildPlan[] {
+export function plansOf(name: RunProcess, copies: number, parts: RunParts): ChildPlan[] {
   const { file, arguments: given } = entries[name]
   return Array.from({ length: copies }, (_, at) => ({
     name: at === 0 ? name : `${name} ${at + 1}`,
     entry: fileURLToPath(new URL(`../${file}`, import.meta.url)),
     arguments: given,
-    environment: environmentOf(name, at, copies, parts),
+    environment: name === 'inbox' ? inboxEnvironment(parts) : environmentOf(name, at, copies, parts),
     logFile: join(parts.directory, 'log', at === 0 ? `${name}.log` : `${name}-${at + 1}.log`),
   }))
 }
 
+/** The inbox is no part of the system: it is told what it needs and nothing else. */
+function inboxEnvironment({ directory, environment, ports, receiver, secrets }: RunParts): Environment {
+  if (secrets.inbox === null) throw new Error('the demo data is not there')
+  return {
+    NODE_COMPILE_CACHE: join(directory, 'compiled'),
+    HOST: environment['HOST'] || '127.0.0.1',
+    INBOX_PORT: String(ports.portOf('inbox')),
+    INBOX_SECRET: secrets.inbox.secret,
+    INBOX_CERTIFICATE_FILE: receiver.certificate,
+    INBOX_KEY_FILE: receiver.key,
+  }
+}
+
 /** What a process is told: everything given from outside, then the run's own; no secret that it has no use for. */
 function environmentOf(name: ProcessName, copy: number, copies: number, parts: RunParts): Environment {
-  const { environment, ports, addresses, databases, secrets, identityClient, directory } = parts
+  const { environment, ports, addresses, databases, secrets, identityClient, receiver, directory } = parts
   const all: Record<string, string | undefined> = {
     ...environment,
     // Compiled code is kept between starts: that takes a third off each.
@@ -105,6 +130,9 @@ function environmentOf(name: ProcessName, copy: number, copies: number, parts: R
     SIMULATOR_CALLBACK_SECRET: secrets.simulator.callback_secret,
     SIMULATOR_CALLBACK_URL: `${addresses.payments}/v1/inbound/psp/simulator/${secrets.simulator.credential_id}`,
     SIMULATOR_JOURNAL: join(directory, 'simulator.journal'),
+    // The inbox listens on this machine.
+    WEBHOOK_ALLOW_PRIVATE: environment['WEBHOOK_ALLOW_PRIVATE'] || 'on',
+    WEBHOOK_CA_FILE: receiver.trusted,
   }
   for (const [variable, { secret, requiredBy }] of Object.entries(settings)) {
     if (secret && !requiredBy.includes(name)) delete all[variable]

@@ -5,7 +5,7 @@ import type { Server } from 'node:net'
 export const portOffsets = {
   payments: 0, storefront: 1, identity: 2, simulator: 3,
   'payments metrics': 4, 'storefront metrics': 5, 'identity metrics': 6, 'worker metrics': 7,
-  run: 9,
+  inbox: 8, run: 9,
 } as const
 
 export type PortName = keyof typeof portOffsets

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { Runtime } from '../domain/runtime.ts'
 import { newId } from '../db/ids.ts'
+import type { InboxSubscription } from './inbox/seedInbox.ts'
 import { writePrivateFile } from './privateFile.ts'
 import type { SeededIdentity } from './seedIdentity.ts'
 
@@ -11,6 +12,8 @@ export interface DevelopmentSecrets {
   /** Null before the first seeding. */
   api_key: string | null
   simulator: { api_key: string, credential_id: string, callback_secret: string }
+  /** Subscription of the run's own receiver; null before the first seeding. */
+  inbox: InboxSubscription | null
   /** Tenants, users and clients as they were seeded; null before the first time. */
   identity: SeededIdentity | null
 }
@@ -19,7 +22,9 @@ export interface DevelopmentSecrets {
 export function loadSecrets(file: string, runtime: Pick<Runtime, 'now' | 'randomBytes'>): DevelopmentSecrets {
   if (existsSync(file)) {
     try {
-      return JSON.parse(readFileSync(file, 'utf8')) as DevelopmentSecrets
+      // What an earlier version kept has no subscription.
+      const kept = JSON.parse(readFileSync(file, 'utf8')) as DevelopmentSecrets
+      return { ...kept, inbox: (kept as Partial<DevelopmentSecrets>).inbox ?? null }
     } catch (error) {
       throw new Error(`${file} is not readable: run make clean to start anew`, { cause: error })
     }
@@ -30,6 +35,7 @@ export function loadSecrets(file: string, runtime: Pick<Runtime, 'now' | 'random
     merchant_id: newId(runtime),
     api_key: null,
     simulator: { api_key: text(32), credential_id: newId(runtime), callback_secret: text(32) },
+    inbox: null,
     identity: null,
   }
   saveSecrets(file, secrets)

@@ -1,4 +1,4 @@
-import { findLiveApiKey, insertApiKey } from '../db/payments/apiKeys.ts'
+import { findLiveApiKey, insertApiKeyWithFreePrefix } from '../db/payments/apiKeys.ts'
 import { findMerchant, insertMerchant, listMerchantIds, putMerchantChannel } from '../db/payments/merchants.ts'
 import { putPspCredential } from '../db/payments/providerCallbacks.ts'
 import { newId } from '../db/ids.ts'
@@ -59,10 +59,12 @@ async function seedApiKey(sql: Sql, { tenantId, apiKey, createdBy, runtime }: Pa
     const live = await findLiveApiKey(sql, digestOfApiKey(apiKey), now)
     if (live?.merchant_id === merchantId) return apiKey
   }
-  const fresh = formatApiKey('sandbox', runtime.randomBytes(32))
-  await insertApiKey(sql, {
-    id: newId(runtime), tenantId, merchantId, name: 'Development run', prefix: prefixOfApiKey(fresh), digest: digestOfApiKey(fresh),
-    scopes: demoScopes, createdBy, createdAt: now, expiresAt: null,
-  })
-  return fresh
+  for (;;) {
+    const fresh = formatApiKey('sandbox', runtime.randomBytes(32))
+    const made = await insertApiKeyWithFreePrefix(sql, {
+      id: newId(runtime), tenantId, merchantId, name: 'Development run', prefix: prefixOfApiKey(fresh), digest: digestOfApiKey(fresh),
+      scopes: demoScopes, createdBy, createdAt: now, expiresAt: null,
+    })
+    if (made) return fresh
+  }
 }

@@ -1,7 +1,7 @@
 // node spec/dreddDocument.ts <document> <output file>: a document whose declared successes Dredd can all run.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { documents, inRepository } from './documents.ts'
-import type { Document, Follow, MediaType, Response, Schema } from './house/openapi.ts'
+import type { Document, Follow, MediaType, Parameter, Response, Schema } from './house/openapi.ts'
 import { operationsOf, within } from './house/openapi.ts'
 import { prefixOf } from './generated.ts'
 
@@ -39,6 +39,9 @@ export function dreddDocument(document: Document): Document {
   for (const { operation } of operationsOf(copy)) {
     operation.summary = operation.operationId
     delete operation.security
+    // Dredd writes the members of an object as parameters of their own.
+    operation.parameters = (operation.parameters ?? []).filter((parameter) =>
+      (follow<Parameter>(parameter).node as { style?: string }).style !== 'deepObject')
     const body = operation.requestBody
     if (body && !('$ref' in body) && body.content) body.content = withExample(body.content)
     const responses = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'))

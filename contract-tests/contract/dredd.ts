@@ -4,6 +4,8 @@ import { dreddDocument } from '../../spec/dreddDocument.ts'
 import { documents } from '../../spec/documents.ts'
 import { operationsOf } from '../../spec/house/openapi.ts'
 import type { Document } from '../../spec/house/openapi.ts'
+import { logIn } from '../../run/signIn.ts'
+import type { Account } from '../../run/signIn.ts'
 import { root } from '../../run/steps.ts'
 import type { RunningSystem } from './system.ts'
 import type { Tally } from './tally.ts'
@@ -19,9 +21,13 @@ interface Transaction {
 
 /** Dredd over every documented success of every document. A success without a transaction is a failure. */
 export async function dredd(system: RunningSystem, directory: string, { check }: Tally): Promise<void> {
-  const owners = [await system.newOwner(), await system.newOwner()]
+  const owners = await Promise.all(Array.from({ length: 4 }, () => system.newOwner()))
+  const tokenOf = async (person: Promise<Account>) => (await logIn(system.urls.identity, await person)).accessToken
+  const tokens = { owner: await tokenOf(system.newOwner()), administrator: await tokenOf(system.newAdministrator()) }
   const state = join(directory, 'system.json')
-  writeFileSync(state, JSON.stringify({ ...system, owners, simulator: { url: system.simulator.url, apiKey: system.simulatorApiKey } }))
+  writeFileSync(state, JSON.stringify({
+    ...system, owners, tokens, simulator: { url: system.simulator.url, apiKey: system.simulatorApiKey }, receiver: { url: system.receiver.url },
+  }))
   await Promise.all(documents.map(async (name) => {
     const document = dreddDocument(JSON.parse(readFileSync(`${root}generated/${name}.json`, 'utf8')) as Document)
     const [file, results] = [join(directory, `dredd-${name}.json`), join(directory, `dredd-${name}-results.json`)]

@@ -54,9 +54,13 @@ function examplesOf(operation: Operation): Example[] {
       : [{ status, type, name: null, value: media.example, media }]))
 }
 
+/** The path with the examples of what it must carry. */
 function filled(path: string, { parameters = [] }: Operation): string {
-  return path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String((parameters as Parameter[]).find((parameter) => parameter.in === 'path' && parameter.name === name)?.example)))
+  const shown = (place: string) => (parameters as Parameter[]).filter((parameter) => parameter.in === place && parameter.required)
+    .map(({ name, example }) => [name, String(example)] as [string, string])
+  const inPath = new Map(shown('path'))
+  const query = new URLSearchParams(shown('query')).toString()
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(inPath.get(name) ?? '')) + (query && `?${query}`)
 }
 
 /** A request that the document allows, so that the mock answers what it was asked for and not a refusal of its own. */

@@ -4,15 +4,12 @@ import { TOTP } from 'otpauth'
 import { channelCodes, channelOf } from '../../domain/channels.ts'
 import type { RunningSystem } from './system.ts'
 import type { Tally } from './tally.ts'
+import { checkoutJourneys } from './checkoutJourneys.ts'
+import { moneyJourneys } from './moneyJourneys.ts'
+import { settingsJourneys } from './settingsJourneys.ts'
+import { askAs, through } from './through.ts'
+import type { Ask, Body } from './through.ts'
 import { startPrism } from './tools.ts'
-
-type Body = Record<string, unknown>
-
-interface Answer {
-  status: number
-  body: Body
-  headers: Headers
-}
 
 /** A journey whose every request and answer Prism holds against the documents on the way; a violation is a failure. */
 export async function proxy(system: RunningSystem, { check }: Tally): Promise<void> {
@@ -21,8 +18,7 @@ export async function proxy(system: RunningSystem, { check }: Tally): Promise<vo
   ])
   try {
     const token = await logIn(identity.url, system, check)
-    const ask = (method: string, path: string, body?: Body, headers: Record<string, string> = {}) =>
-      through(payments.url, method, path, body, { Authorization: `Bearer ${token}`, ...headers })
+    const ask = askAs(payments.url, token)
     await check('getMe', async () => {
       const { status, body } = await ask('GET', '/v1/me')
       deepStrictEqual([status, (body.caller as Body).kind, (body.tenant as Body).id], [200, 'user', system.tenantId])
@@ -37,12 +33,13 @@ export async function proxy(system: RunningSystem, { check }: Tally): Promise<vo
       const { status, body } = await ask('POST', '/v1/payments/intents', { amount_idr: 150_000, allowed_channels: ['va_bank_unknown'] })
       deepStrictEqual([status, body.error], [422, 'channel_unavailable'])
     })
+    await moneyJourneys(ask, payments.url, check)
+    await checkoutJourneys(ask, payments.url, check)
+    await settingsJourneys(ask, payments.url, system, check)
   } finally {
     await Promise.all([payments.stop(), identity.stop()])
   }
 }
-
-type Ask = (method: string, path: string, body?: Body, headers?: Record<string, string>) => Promise<Answer>
 
 async function logIn(url: string, system: RunningSystem, check: Tally['check']): Promise<string> {
   const { email, password, totpSecret } = await system.newOwner()
@@ -84,17 +81,4 @@ async function severalChannels(ask: Ask): Promise<void> {
   deepStrictEqual([created.status, created.body.status, created.body.allowed_channels], [201, 'open', input.allowed_channels])
   const read = await ask('GET', `/v1/payments/intents/${String(created.body.id)}`)
   deepStrictEqual([read.status, read.body], [200, created.body])
-}
-
-/** Asks by way of Prism. Throws when it has found a violation. */
-async function through(url: string, method: string, path: string, body?: Body, headers: Record<string, string> = {}): Promise<Answer> {
-  const response = await fetch(url + path, {
-    method, headers: { ...headers, ...(body && { 'Content-Type': 'application/json' }) }, ...(body && { body: JSON.stringify(body) }),
-  })
-  const text = await response.text()
-  const violations = response.headers.get('sl-violations')
-  if (violations !== null || response.headers.get('content-type')?.includes('problem+json') || !text.startsWith('{')) {
-    throw new Error(`${method} ${path} breaks the document: ${response.status} ${violations ?? ''} ${text}`)
-  }
-  return { status: response.status, body: JSON.parse(text) as Body, headers: response.headers }
 }

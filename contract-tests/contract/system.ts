@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addRoleBinding } from '../../db/identity/roleBindings.ts'
@@ -17,6 +17,8 @@ import { loadSecrets } from '../../run/secrets.ts'
 import type { Account } from '../../run/signIn.ts'
 import { simulatorControl } from '../harness/simulatorControl.ts'
 import type { SimulatorControl } from '../harness/simulatorControl.ts'
+import { openReceiver } from '../harness/tlsReceiver.ts'
+import type { Receiver } from '../harness/tlsReceiver.ts'
 
 /** The whole system, running as `make run` starts it. */
 export interface RunningSystem {
@@ -32,6 +34,10 @@ export interface RunningSystem {
   simulatorApiKey: string
   /** A fresh owner of the merchant, with TOTP: a code works once, so every journey signs in as another. */
   newOwner(): Promise<Account>
+  /** As `newOwner`, of the whole tenant. */
+  newAdministrator(): Promise<Account>
+  /** Takes webhooks; its certificate is trusted. */
+  receiver: Receiver
   stop(): Promise<void>
 }
 
@@ -42,6 +48,9 @@ export async function startSystem(say: (line: string) => void): Promise<RunningS
   const server = await startTestServer()
   const directory = join(tmpdir(), `bayar-contract-${randomBytes(6).toString('hex')}`)
   mkdirSync(directory)
+  const receiver = await openReceiver()
+  const authority = join(directory, 'receiver.pem')
+  writeFileSync(authority, receiver.certificate)
   const [main, identity] = databases.map((name) => Object.assign(new URL(server.info.url), { pathname: `/${name}` }).href) as [string, string]
   await Promise.all(databases.map((name) => ensureDatabase(server.info.url, name)))
   const run = new DevelopmentRun({
@@ -49,6 +58,7 @@ export async function startSystem(say: (line: string) => void): Promise<RunningS
     environment: {
       PATH: process.env.PATH, DATABASE_URL: main, IDENTITY_DATABASE_URL: identity, LOG_LEVEL: 'error',
       RATE_LIMIT_PER_CALLER: '100000', RATE_LIMIT_PER_ADDRESS: '100000',
+      WEBHOOK_ALLOW_PRIVATE: 'on', WEBHOOK_CA_FILE: authority,
     },
   })
   const killNow = (): void => run.killNow()
@@ -58,6 +68,7 @@ export async function startSystem(say: (line: string) => void): Promise<RunningS
     await people.end()
     await run.stop()
     await server.stop()
+    receiver.close()
     process.off('exit', killNow)
     rmSync(directory, { recursive: true, force: true })
   }
@@ -74,21 +85,23 @@ export async function startSystem(say: (line: string) => void): Promise<RunningS
   const password = randomBytes(18).toString('base64url')
   const passwordHash = await passwords(systemRuntime).hash(password)
   const sealing = sealingKeys(secrets.sealing_keys)
+  const newPerson = async (role: string, scope: string): Promise<Account> => {
+    const [id, seed, now] = [randomUUID(), newTotpSeed(systemRuntime), new Date()]
+    const email = `person-${id}@demo.example`
+    await people.tx(async (sql) => {
+      await insertUser(sql, { id, tenantId, email, passwordHash }, now)
+      await putTotpDevice(sql, id, sealing.seal(seed, totpSeedIdentity(id), randomBytes(sealingNonceBytes)), now)
+      await addRoleBinding(sql, { id: randomUUID(), tenantId, userId: id, role, scope }, now)
+    })
+    return { email, password, totpSecret: totpSecretText(seed) }
+  }
   return {
-    urls: { payments: payments_url, storefront: storefront_url, identity: identity_url }, tenantId, merchantId, apiKey, stop,
+    urls: { payments: payments_url, storefront: storefront_url, identity: identity_url }, tenantId, merchantId, apiKey, receiver, stop,
     serviceClient: secrets.identity.clients.payments,
     callbacks: { credentialId: secrets.simulator.credential_id, secret: secrets.simulator.callback_secret },
     simulator: simulatorControl(simulator_url, secrets.simulator.api_key),
     simulatorApiKey: secrets.simulator.api_key,
-    async newOwner() {
-      const [id, seed, now] = [randomUUID(), newTotpSeed(systemRuntime), new Date()]
-      const email = `owner-${id}@demo.example`
-      await people.tx(async (sql) => {
-        await insertUser(sql, { id, tenantId, email, passwordHash }, now)
-        await putTotpDevice(sql, id, sealing.seal(seed, totpSeedIdentity(id), randomBytes(sealingNonceBytes)), now)
-        await addRoleBinding(sql, { id: randomUUID(), tenantId, userId: id, role: 'merchant_owner', scope: `merchant:${merchantId}` }, now)
-      })
-      return { email, password, totpSecret: totpSecretText(seed) }
-    },
+    newOwner: () => newPerson('merchant_owner', `merchant:${merchantId}`),
+    newAdministrator: () => newPerson('tenant_admin', '*'),
   }
 }

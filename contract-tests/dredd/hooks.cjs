@@ -2,6 +2,7 @@
 const { readFileSync, writeFileSync } = require('node:fs')
 const { randomUUID } = require('node:crypto')
 const hooks = require('hooks')
+const { TOTP } = require('otpauth')
 
 const system = JSON.parse(readFileSync(process.env.BAYAR_CONTRACT_SYSTEM, 'utf8'))
 const { urls } = system
@@ -18,9 +19,34 @@ async function ask(url, { as, body, method = body ? 'POST' : 'GET' } = {}) {
 }
 
 const firstStep = ({ email, password }) => ask(`${urls.identity}/v1/auth/login`, { body: { email, password, environment: 'sandbox' } })
-const newIntent = () => ask(`${urls.payments}/v1/payments/intents`, {
-  as: system.apiKey, body: { amount_idr: 150000, allowed_channels: ['va_bank_a'], reference_id: `contract-${randomUUID()}` },
+const secondStep = async (owner) => {
+  const { mfa_token } = await firstStep(owner)
+  return { mfa_token, code: new TOTP({ secret: owner.totpSecret }).generate() }
+}
+const newSession = async (owner) => ask(`${urls.identity}/v1/auth/login/totp`, { body: await secondStep(owner) })
+const intents = '/v1/payments/intents'
+const settings = '/v1/payments/settings'
+const newIntent = (body = { allowed_channels: ['va_bank_a'] }) => ask(`${urls.payments}${intents}`, {
+  as: system.apiKey, body: { amount_idr: 150000, reference_id: `contract-${randomUUID()}`, ...body },
 })
+const newPayment = async () => {
+  const { id, reference_id } = await newIntent()
+  await ask(`${urls.payments}${intents}/${id}/sandbox-complete`, { as: system.apiKey, method: 'POST' })
+  return { id, reference_id }
+}
+const newKey = () => ask(`${urls.payments}${settings}/api-keys`, { as: system.tokens.owner, body: { name: 'Contract' } })
+const newSubscription = () => ask(`${urls.payments}${settings}/webhooks`, {
+  as: system.tokens.owner, body: { url: system.receiver.url, events: ['settlement.completed'] },
+})
+/** Asks again until there is an entry: requests are recorded after their answers. */
+async function untilListed(url, as, member) {
+  for (let tries = 0; tries < 50; tries += 1) {
+    const entries = (await ask(url, { as }))[member]
+    if (entries.length > 0) return entries
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  throw new Error(`${url} stays empty`)
+}
 const authorize = (transaction, credential) => {
   transaction.request.headers.Authorization = `Bearer ${credential}`
 }
@@ -34,10 +60,127 @@ const prepare = {
     transaction.request.headers['Idempotency-Key'] = randomUUID()
     send(transaction, { ...JSON.parse(transaction.request.body), reference_id: `contract-${randomUUID()}` })
   },
+  async listPaymentIntents(transaction) {
+    authorize(transaction, system.apiKey)
+    const { reference_id } = await newIntent()
+    transaction.fullPath = `${intents}?reference_id=${reference_id}&status=open&channel=va_bank_a&page=1&limit=20`
+  },
   async getPaymentIntent(transaction) {
     authorize(transaction, system.apiKey)
-    const { id } = await newIntent()
-    transaction.fullPath = `/v1/payments/intents/${id}`
+    transaction.fullPath = `${intents}/${(await newIntent()).id}`
+  },
+  async cancelPaymentIntent(transaction) {
+    authorize(transaction, system.apiKey)
+    transaction.request.headers['Idempotency-Key'] = randomUUID()
+    transaction.fullPath = `${intents}/${(await newIntent()).id}/cancel`
+  },
+  async sandboxCompletePaymentIntent(transaction) {
+    authorize(transaction, system.apiKey)
+    transaction.fullPath = `${intents}/${(await newIntent()).id}/sandbox-complete`
+  },
+  async sandboxExpirePaymentIntent(transaction) {
+    authorize(transaction, system.apiKey)
+    transaction.fullPath = `${intents}/${(await newIntent()).id}/sandbox-expire`
+  },
+  async completeThreeDsChallenge(transaction) {
+    const { id } = await newIntent({ allowed_channels: ['card_3ds'] })
+    transaction.fullPath = transaction.fullPath.replace(/[^/]+(?=\/3ds-callback)/, id)
+  },
+  async confirmCashPayment(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.request.headers['Idempotency-Key'] = randomUUID()
+    transaction.fullPath = `${intents}/${(await newIntent({ channel: 'cash' })).id}/confirm-cash`
+  },
+  async listPaymentAttempts(transaction) {
+    authorize(transaction, system.apiKey)
+    transaction.fullPath = `${intents}/${(await newIntent()).id}/attempts`
+  },
+  async listPayments(transaction) {
+    authorize(transaction, system.apiKey)
+    const { reference_id } = await newPayment()
+    transaction.fullPath = `/v1/payments?reference_id=${reference_id}&status=succeeded&channel=va_bank_a`
+  },
+  async getPublicCheckout(transaction) {
+    transaction.fullPath = `/v1/public/payments/intents/${(await newIntent()).shortcode}`
+  },
+  async choosePublicCheckoutChannel(transaction) {
+    const { shortcode } = await newIntent({ allowed_channels: ['qris', 'va_bank_a'] })
+    transaction.fullPath = `/v1/public/payments/intents/${shortcode}/attempts`
+  },
+  async getPublicCheckoutStatus(transaction) {
+    transaction.fullPath = `/v1/public/payments/intents/${(await newIntent()).shortcode}/status`
+  },
+  async recordVaCopy(transaction) {
+    transaction.fullPath = `/v1/public/payments/intents/${(await newIntent()).shortcode}/va-copies`
+  },
+  createApiKey(transaction) {
+    authorize(transaction, system.tokens.owner)
+  },
+  async listApiKeys(transaction) {
+    authorize(transaction, system.tokens.owner)
+    await newKey()
+    transaction.fullPath = `${settings}/api-keys?merchant_id=${system.merchantId}`
+  },
+  async revokeApiKey(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.fullPath = `${settings}/api-keys/${(await newKey()).id}`
+  },
+  async rotateApiKey(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.fullPath = `${settings}/api-keys/${(await newKey()).id}/rotate`
+  },
+  async listApiKeyRequests(transaction) {
+    const { owner } = system.tokens
+    authorize(transaction, owner)
+    const { id, key } = await newKey()
+    await ask(`${urls.payments}/v1/me`, { as: key })
+    const path = `${settings}/api-keys/${id}/requests`
+    await untilListed(urls.payments + path, owner, 'requests')
+    transaction.fullPath = path
+  },
+  createWebhookSubscription(transaction) {
+    authorize(transaction, system.tokens.owner)
+    send(transaction, { ...JSON.parse(transaction.request.body), url: system.receiver.url })
+  },
+  async listWebhookSubscriptions(transaction) {
+    authorize(transaction, system.tokens.owner)
+    await newSubscription()
+    transaction.fullPath = `${settings}/webhooks?merchant_id=${system.merchantId}`
+  },
+  async getWebhookSubscription(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.fullPath = `${settings}/webhooks/${(await newSubscription()).id}`
+  },
+  async updateWebhookSubscription(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.fullPath = `${settings}/webhooks/${(await newSubscription()).id}`
+  },
+  async deleteWebhookSubscription(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.fullPath = `${settings}/webhooks/${(await newSubscription()).id}`
+  },
+  async testWebhookSubscription(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.fullPath = `${settings}/webhooks/${(await newSubscription()).id}/test`
+  },
+  async listEvents(transaction) {
+    authorize(transaction, system.apiKey)
+    await newIntent()
+    transaction.fullPath = '/v1/payments/events?kind=payment_intent.created'
+  },
+  async getEvent(transaction) {
+    authorize(transaction, system.apiKey)
+    await newIntent()
+    const { events: [event] } = await ask(`${urls.payments}/v1/payments/events`, { as: system.apiKey })
+    transaction.fullPath = `/v1/payments/events/${event.id}`
+  },
+  listPaymentChannels(transaction) {
+    authorize(transaction, system.apiKey)
+    transaction.fullPath = `/v1/payments/channels?merchant_id=${system.merchantId}`
+  },
+  setMerchantChannel(transaction) {
+    authorize(transaction, system.tokens.administrator)
+    transaction.fullPath = `/v1/payments/merchants/${system.merchantId}/channels/qris`
   },
   async receivePspWebhook(transaction) {
     const { signCallback } = await import('../../providers/callbackSignature.ts')
@@ -61,10 +204,13 @@ const prepare = {
     send(transaction, { email, password })
   },
   async completeLogIn(transaction) {
-    const { TOTP } = require('otpauth')
-    const owner = system.owners[1]
-    const { mfa_token } = await firstStep(owner)
-    send(transaction, { mfa_token, code: new TOTP({ secret: owner.totpSecret }).generate() })
+    send(transaction, await secondStep(system.owners[1]))
+  },
+  async refreshToken(transaction) {
+    send(transaction, { refresh_token: (await newSession(system.owners[2])).refresh_token })
+  },
+  async logOut(transaction) {
+    send(transaction, { refresh_token: (await newSession(system.owners[3])).refresh_token })
   },
   issueServiceToken(transaction) {
     const body = { grant_type: 'client_credentials', ...system.serviceClient }

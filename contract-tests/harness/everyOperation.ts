@@ -14,7 +14,7 @@ import paymentsBundle from '../../generated/payments.json' with { type: 'json' }
 import { roles } from '../../generated/roles.ts'
 import storefrontBundle from '../../generated/storefront.json' with { type: 'json' }
 import type { AnyHandler } from '../../handlers/http/handler.ts'
-import type { Operation } from '../../handlers/http/operation.ts'
+import type { Operation, Parameter } from '../../handlers/http/operation.ts'
 import { identityService } from '../../handlers/identity/index.ts'
 import { createLog } from '../../handlers/log.ts'
 import type { Service, ServiceParts } from '../../handlers/service.ts'
@@ -200,14 +200,17 @@ function idsOf(bundle: unknown): string[] {
 
 /** The request that the document itself shows. */
 function requestOf(operation: Operation): RawOptions {
-  const params = Object.fromEntries(
-    operation.parameters
-      .filter(({ in: place }) => place === 'path')
-      .map((parameter) => [parameter.name, String((parameter as { example?: unknown }).example ?? randomUUID())]),
-  )
-  if (operation.body === 'none') return { params }
+  const shown = (keep: (parameter: Parameter) => boolean) =>
+    Object.fromEntries(
+      operation.parameters
+        .filter(keep)
+        .map((parameter) => [parameter.name, String((parameter as { example?: unknown }).example ?? randomUUID())]),
+    )
+  const params = shown(({ in: place }) => place === 'path')
+  const query = shown(({ in: place, required }) => place === 'query' && required === true)
+  if (operation.body === 'none') return { params, query }
   const [type = 'application/json'] = operation.consumes
-  return { params, headers: { 'Content-Type': type }, body: JSON.stringify(exampleBody(operation)) }
+  return { params, query, headers: { 'Content-Type': type }, body: JSON.stringify(exampleBody(operation)) }
 }
 
 function exampleBody({ source }: Operation): unknown {
@@ -258,7 +261,13 @@ export async function sendAccepted(
 ): Promise<RawAnswer> {
   const request = await every.accepted(id)
   const changed = { ...request, ...change(request) }
-  return every.of(id).service.send(asId(id), { ...changed, headers: { ...request.headers, ...changed.headers } })
+  return every
+    .of(id)
+    .service.send(asId(id), {
+      ...changed,
+      query: { ...request.query, ...changed.query },
+      headers: { ...request.headers, ...changed.headers },
+    })
 }
 
 /** For loops over operations known by their text. */

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { insertApiKey } from '../../db/payments/apiKeys.ts'
+import { insertApiKeyWithFreePrefix } from '../../db/payments/apiKeys.ts'
 import { insertCustomer, insertMerchant, putMerchantChannel } from '../../db/payments/merchants.ts'
 import type { MerchantRow } from '../../db/payments/merchants.ts'
 import type { Database } from '../../db/sql.ts'
@@ -29,12 +29,15 @@ export interface Given {
 /** Makes what a test presupposes, directly in the database where no operation makes it yet. */
 export function givenIn(database: Database, clock: TestClock, issuer: TestIssuer): Given {
   const apiKey: Given['apiKey'] = async (merchant, { scopes = defaultScopes, expiresAt = null, environment = 'sandbox' } = {}) => {
-    const key = formatApiKey(environment, randomBytes(32))
-    await database.tx((sql) => insertApiKey(sql, {
-      id: randomUUID(), tenantId: merchant.tenantId, merchantId: merchant.id, name: 'Checkout', prefix: prefixOfApiKey(key), digest: digestOfApiKey(key),
-      scopes, createdBy: 'user:test', createdAt: clock.now(), expiresAt,
-    }))
-    return key
+    for (;;) {
+      const key = formatApiKey(environment, randomBytes(32))
+      const row = await database.tx((sql) => insertApiKeyWithFreePrefix(sql, {
+        id: randomUUID(), tenantId: merchant.tenantId, merchantId: merchant.id, name: 'Checkout', prefix: prefixOfApiKey(key), digest: digestOfApiKey(key),
+        scopes, createdBy: 'user:test', createdAt: clock.now(), expiresAt,
+      }))
+      // Of thousands of keys of one tenant, two happen to begin alike.
+      if (row) return key
+    }
   }
   return {
     apiKey,

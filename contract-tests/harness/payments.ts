@@ -17,8 +17,11 @@ import { credentialIdentity } from '../../handlers/payments/providerProof.ts'
 import { createLog, requestLogger, secretNames } from '../../handlers/log.ts'
 import bundle from '../../generated/payments.json' with { type: 'json' }
 import type { Service } from '../../handlers/service.ts'
+import { startBoss } from '../../jobs/boss.ts'
+import type { Boss } from '../../jobs/boss.ts'
 import { creationSettings } from '../../jobs/creationSettings.ts'
 import type { CreationSettings } from '../../jobs/chargeCreation.ts'
+import { checkoutPages } from '../../pages/checkoutPages.ts'
 import { startSimulator } from '../../providers/simulator/server.ts'
 import type { RunningSimulator } from '../../providers/simulator/server.ts'
 import { callerOf } from './call.ts'
@@ -47,6 +50,7 @@ export interface PaymentsBench extends Caller {
   credential: { id: string, secret: string }
   /** What the worker resumes creations with. */
   creation: CreationSettings
+  boss: Boss
   /** Lines that the service has logged. */
   logged: string[]
 }
@@ -89,22 +93,24 @@ export async function startPayments(options: BenchOptions = {}): Promise<Payment
   }, clock.now()))
   const logged: string[] = []
   const log = createLog('payments', { LOG_LEVEL: 'debug' }, { write: (line: string) => logged.push(line) })
+  const boss = await startBoss(clone.url, { worker: false })
   const service = await paymentsService({
-    configuration, database: options.database ?? database, runtime, log, observe: requestLogger(log, secretNames(bundle)), isDraining: options.isDraining ?? (() => false),
-    elapsed: () => clock.now().getTime(),
-    ...(options.overrides && { overrides: options.overrides }),
+    configuration, boss, database: options.database ?? database, runtime, log, observe: requestLogger(log, secretNames(bundle)),
+    isDraining: options.isDraining ?? (() => false), elapsed: () => clock.now().getTime(),
+    pages: checkoutPages, ...(options.overrides && { overrides: options.overrides }),
   })
   const server = createServer(service.express)
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   afterAll(async () => {
     server.closeAllConnections()
     await Promise.all([new Promise((resolve) => server.close(resolve)), simulator.close()])
+    for (const ending of service.endings) await ending()
     await database.end()
     await clone.drop()
   })
   return {
     ...callerOf([{ url, contract: service.contract }]),
-    url, clock, issuer, database, service, creation: creationSettings(configuration, database, runtime), configuration, environment, credential, logged, databaseUrl: clone.url,
+    url, clock, issuer, database, boss, service, creation: creationSettings(configuration, database, boss, runtime), configuration, environment, credential, logged, databaseUrl: clone.url,
     given: givenIn(database, clock, issuer), simulator: simulatorControl(simulator.url, apiKey),
   }
 }

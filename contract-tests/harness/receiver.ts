@@ -1,55 +1,12 @@
-import { createServer } from 'node:https'
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { generate } from 'selfsigned'
 import { afterAll } from 'vitest'
+import { openReceiver } from './tlsReceiver.ts'
+import type { Receiver, Respond } from './tlsReceiver.ts'
 
-/** A request as it reached the receiver, body bytes untouched. */
-export interface ReceivedRequest {
-  method: string
-  path: string
-  headers: IncomingHttpHeaders
-  body: Buffer
-}
+export type { ReceivedRequest, Receiver, Respond } from './tlsReceiver.ts'
 
-export interface Receiver {
-  /** https address of the receiver. */
-  url: string
-  /** Certificate to trust, PEM. */
-  certificate: string
-  received: ReceivedRequest[]
-  /** Waits until `count` requests have come. */
-  untilReceived(count: number): Promise<ReceivedRequest[]>
-}
-
-/** Answers a request; the default is 204. */
-export type Respond = (request: ReceivedRequest, response: ServerResponse) => void
-
-/** A receiver of webhooks over TLS, with a certificate of its own made for this run. Ends with the test file. */
-export async function startReceiver(respond: Respond = (_, response) => response.writeHead(204).end()): Promise<Receiver> {
-  const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }], {
-    keyType: 'ec', curve: 'P-256',
-    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }, { type: 7, ip: '127.0.0.1' }] }],
-  })
-  const received: ReceivedRequest[] = []
-  const waiting: { count: number, resolve: (requests: ReceivedRequest[]) => void }[] = []
-  const server = createServer({ key, cert }, (request, response) => {
-    const parts: Buffer[] = []
-    request.on('data', (part: Buffer) => parts.push(part))
-    request.on('end', () => {
-      const entry = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body: Buffer.concat(parts) }
-      received.push(entry)
-      respond(entry, response)
-      for (const { count, resolve } of waiting) if (received.length >= count) resolve([...received])
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterAll(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return {
-    url: `https://localhost:${(server.address() as AddressInfo).port}`, certificate: cert, received,
-    untilReceived: (count) => received.length >= count ? Promise.resolve([...received]) : new Promise((resolve) => waiting.push({ count, resolve })),
-  }
+/** A receiver of webhooks over TLS. Ends with the test file. */
+export async function startReceiver(respond?: Respond): Promise<Receiver> {
+  const { close, ...receiver } = await openReceiver(respond)
+  afterAll(close)
+  return receiver
 }

@@ -19,6 +19,7 @@ const entries = {
   storefront: { file: 'handlers/server.ts', arguments: ['storefront'] },
   identity: { file: 'handlers/server.ts', arguments: ['identity'] },
   simulator: { file: 'providers/simulator/server.ts', arguments: [] },
+  worker: { file: 'jobs/main.ts', arguments: [] },
 } satisfies Partial<Record<ProcessName, { file: string, arguments: string[] }>>
 
 /** Starts a service on a free port with this environment and nothing else. Rejects with what it wrote when it ends before it is ready. */
@@ -35,9 +36,10 @@ export async function startServiceProcess(name: keyof typeof entries, environmen
   const ended = once(child, 'exit')
   const [message] = await Promise.race([
     once(child, 'message'), ended.then(() => Promise.reject(new Error(`${name} does not start: ${written}`))),
-  ]) as [{ port: number }]
+  ]) as [{ port?: number }]
   return {
-    url: `http://127.0.0.1:${message.port}`, readyMs: performance.now() - from,
+    // A worker listens nowhere.
+    url: `http://127.0.0.1:${message.port ?? 0}`, readyMs: performance.now() - from,
     async kill() {
       process.off('exit', killNow)
       child.kill('SIGKILL')

@@ -5,6 +5,10 @@ export interface SimulatorControl {
   /** Makes the next creations behave so. */
   next(behaviour: string, options?: Record<string, unknown>): Promise<void>
   pay(reference: string, options?: Record<string, unknown>): Promise<Record<string, unknown>>
+  /** Any move of a charge: pay, complete, decline, expire or reverse. */
+  move(reference: string, move: string, options?: Record<string, unknown>): Promise<Record<string, unknown>>
+  /** Lets those pay whose time has run out, and who pay late. */
+  payLate(): Promise<Record<string, unknown>>
 }
 
 export interface SimulatedCharges {
@@ -28,5 +32,7 @@ export function simulatorControl(url: string, apiKey: string): SimulatorControl 
     charges: async (query = {}) => await ask('GET', `/control/charges?${new URLSearchParams(query).toString()}`) as unknown as SimulatedCharges,
     next: async (behaviour, options = {}) => void await ask('POST', '/control/next', { behaviour, ...options }),
     pay: (reference, options = {}) => ask('POST', `/control/charges/${reference}/pay`, options),
+    move: (reference, move, options = {}) => ask('POST', `/control/charges/${reference}/${move}`, options),
+    payLate: () => ask('POST', '/control/late', {}),
   }
 }

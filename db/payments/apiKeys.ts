@@ -1,4 +1,5 @@
 import type { Sql } from '../sql.ts'
+import type { Scope } from './paymentIntents.ts'
 
 export interface ApiKeyRow {
   id: string
@@ -40,9 +41,80 @@ export interface NewApiKey {
   expiresAt: Date | null
 }
 
-export async function insertApiKey(sql: Sql, key: NewApiKey): Promise<void> {
-  await sql`
+/** A key as its owner sees it. */
+export interface ApiKeyRecord {
+  id: string
+  tenant_id: string
+  merchant_id: string
+  name: string
+  prefix: string
+  scopes: string[]
+  created_at: Date
+  expires_at: Date | null
+  revoked_at: Date | null
+  last_used_at: Date | null
+}
+
+/** Inserts a key unless its prefix is taken in the tenant; then undefined, and another key must be made. */
+export async function insertApiKeyWithFreePrefix(sql: Sql, key: NewApiKey): Promise<ApiKeyRecord | undefined> {
+  const [row] = await sql<ApiKeyRecord[]>`
     insert into payments.api_keys (id, tenant_id, merchant_id, name, prefix, key_sha256, scopes, created_by, created_at, expires_at)
     values (${key.id}, ${key.tenantId}, ${key.merchantId}, ${key.name}, ${key.prefix}, ${key.digest}, ${key.scopes as string[]},
-      ${key.createdBy}, ${key.createdAt}, ${key.expiresAt})`
+      ${key.createdBy}, ${key.createdAt}, ${key.expiresAt})
+    on conflict (tenant_id, prefix) do nothing
+    returning id, tenant_id, merchant_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at`
+  return row
+}
+
+/** A page of keys within reach, newest first. `search` is text in name or prefix, taken literally. */
+export async function listApiKeys(
+  sql: Sql, { tenantId, merchantIds }: Scope, { search, limit, offset }: { search: string | null, limit: number, offset: number },
+): Promise<{ rows: ApiKeyRecord[], total: number }> {
+  const ids = merchantIds as string[] | null
+  const like = search === null ? null : `%${search.replace(/[\\%_]/g, '\\$&')}%`
+  const matching = sql`
+    tenant_id = ${tenantId} and (${ids}::uuid[] is null or merchant_id = any(${ids}::uuid[]))
+      and (${like}::text is null or name ilike ${like} or prefix ilike ${like})`
+  const [rows, [count]] = await Promise.all([
+    sql<ApiKeyRecord[]>`
+      select id, tenant_id, merchant_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at
+      from payments.api_keys where ${matching}
+      order by created_at desc, id desc limit ${limit} offset ${offset}`,
+    sql<{ total: number }[]>`select count(*)::int as total from payments.api_keys where ${matching}`,
+  ])
+  return { rows, total: count?.total ?? 0 }
+}
+
+/** A key within reach, locked for a change. */
+export async function lockApiKey(sql: Sql, { tenantId, merchantIds }: Scope, id: string): Promise<(ApiKeyRecord & { created_by: string }) | undefined> {
+  const ids = merchantIds as string[] | null
+  const [row] = await sql<(ApiKeyRecord & { created_by: string })[]>`
+    select id, tenant_id, merchant_id, name, prefix, scopes, created_by, created_at, expires_at, revoked_at, last_used_at
+    from payments.api_keys
+    where tenant_id = ${tenantId} and (${ids}::uuid[] is null or merchant_id = any(${ids}::uuid[])) and id = ${id}
+    for update`
+  return row
+}
+
+/** Revokes a live key. False when it was revoked before. */
+export async function revokeApiKey(sql: Sql, { tenant_id, merchant_id, id }: ApiKeyRecord, now: Date): Promise<boolean> {
+  const rows = await sql`
+    update payments.api_keys set revoked_at = ${now}
+    where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id} and revoked_at is null
+    returning id`
+  return rows.length === 1
+}
+
+/** Lets a key end at `at`, unless it ends sooner already. */
+export async function endApiKeyAt(sql: Sql, { tenant_id, merchant_id, id }: ApiKeyRecord, at: Date): Promise<void> {
+  await sql`
+    update payments.api_keys set expires_at = least(coalesce(expires_at, ${at}), ${at})
+    where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id}`
+}
+
+/** Notes when keys were last used, to the minute; a key that was used in that minute already is left alone. */
+export async function touchApiKeys(sql: Sql, ids: readonly string[], at: Date): Promise<void> {
+  await sql`
+    update payments.api_keys set last_used_at = date_trunc('minute', ${at}::timestamptz)
+    where id = any(${ids as string[]}::uuid[]) and (last_used_at is null or last_used_at < date_trunc('minute', ${at}::timestamptz))`
 }

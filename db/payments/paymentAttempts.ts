@@ -37,7 +37,7 @@ export async function insertPaymentAttempt(sql: Sql, attempt: NewPaymentAttempt)
 
 /** Records a payment that a standing attempt took. */
 export async function insertRecordedPayment(
-  sql: Sql, beside: PaymentAttemptRow, payment: { id: string, amountIdr: number, reference: string, completedAt: Date }, now: Date,
+  sql: Sql, beside: PaymentAttemptRow, payment: { id: string, amountIdr: number, reference: string | null, completedAt: Date }, now: Date,
 ): Promise<PaymentAttemptRow | undefined> {
   const [row] = await sql<PaymentAttemptRow[]>`
     insert into payments.payment_attempts
@@ -67,18 +67,20 @@ export async function fillPaymentAttempt(
   return row
 }
 
-/** Ends a pending attempt without payment. */
+/** Ends a pending attempt without payment. No row when it is not pending. */
 export async function endPaymentAttempt(
   sql: Sql, tenantId: string, merchantId: string, id: string, status: 'failed' | 'expired', failureCode: string | null,
-): Promise<void> {
-  await sql`
+): Promise<PaymentAttemptRow | undefined> {
+  const [row] = await sql<PaymentAttemptRow[]>`
     update payments.payment_attempts set status = ${status}, failure_code = ${failureCode}
-    where tenant_id = ${tenantId} and merchant_id = ${merchantId} and id = ${id} and status = 'pending'`
+    where tenant_id = ${tenantId} and merchant_id = ${merchantId} and id = ${id} and status = 'pending'
+    returning *`
+  return row
 }
 
 /** Makes an attempt that took no payment yet succeed, whatever ended it before: proven money is always recorded. */
 export async function completePaymentAttempt(
-  sql: Sql, { tenant_id, merchant_id, id }: PaymentAttemptRow, amountIdr: number, reference: string, completedAt: Date,
+  sql: Sql, { tenant_id, merchant_id, id }: PaymentAttemptRow, amountIdr: number, reference: string | null, completedAt: Date,
 ): Promise<PaymentAttemptRow | undefined> {
   const [row] = await sql<PaymentAttemptRow[]>`
     update payments.payment_attempts

@@ -65,7 +65,7 @@ export async function insertPaymentIntent(sql: Sql, intent: NewPaymentIntent): P
 /** A visible intent within the caller's reach. */
 export async function findPaymentIntent(sql: Sql, { tenantId, merchantIds }: Scope, id: string): Promise<(PaymentIntentRow & AttemptFields) | undefined> {
   const [row] = await sql<(PaymentIntentRow & AttemptFields)[]>`
-    select i.*, a.channel as attempt_channel, a.fields as attempt_fields
+    select i.*, a.channel as attempt_channel, ${shownFields(sql)} as attempt_fields
     from payments.payment_intents i
     left join payments.payment_attempts a on a.id = i.current_attempt_id and a.merchant_id = i.merchant_id and a.tenant_id = i.tenant_id
     where i.tenant_id = ${tenantId} and (${merchantIds as string[] | null}::uuid[] is null or i.merchant_id = any(${merchantIds as string[] | null}::uuid[]))
@@ -77,6 +77,11 @@ export async function findPaymentIntent(sql: Sql, { tenantId, merchantIds }: Sco
 export interface AttemptFields {
   attempt_channel: string | null
   attempt_fields: Record<string, string> | null
+}
+
+/** Typed fields of the current attempt `a` of intent `i`: those of an ended attempt are no way to pay an open intent. */
+export function shownFields(sql: Sql) {
+  return sql`case when i.status = 'open' and a.status <> 'pending' then '{}'::jsonb else a.fields end`
 }
 
 /** Locks an intent, visible or not, for a change of its state. */
@@ -108,15 +113,19 @@ export async function endPaymentIntent(
   return row
 }
 
-/** Counts a payment towards an intent that is not paid yet; the last one that it takes makes it paid. */
+/**
+ * Counts a payment towards an intent that is not paid yet; the last one that it takes makes it paid, and the attempt
+ * that was paid its current one.
+ */
 export async function countPayment(
-  sql: Sql, { tenant_id, merchant_id, id }: PaymentIntentRow, amountIdr: number, completedAt: Date, late: boolean, now: Date,
+  sql: Sql, { tenant_id, merchant_id, id }: PaymentIntentRow, attemptId: string, amountIdr: number, completedAt: Date, late: boolean, now: Date,
 ): Promise<PaymentIntentRow | undefined> {
   const [row] = await sql<PaymentIntentRow[]>`
     update payments.payment_intents
     set uses = uses + 1, paid_idr = paid_idr + ${amountIdr}, late = late or ${late},
       status = case when max_uses <> 0 and uses + 1 = max_uses then 'paid' else status end,
       paid_at = case when max_uses <> 0 and uses + 1 = max_uses then ${completedAt}::timestamptz else paid_at end,
+      current_attempt_id = case when max_uses <> 0 and uses + 1 = max_uses then ${attemptId}::uuid else current_attempt_id end,
       ended_at = case when max_uses <> 0 and uses + 1 = max_uses then ${now}::timestamptz else ended_at end
     where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id} and status in ('open', 'failed', 'expired', 'cancelled')
     returning *`

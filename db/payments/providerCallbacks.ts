@@ -13,15 +13,44 @@ export interface NewProviderCallback {
   detail: string | null
   intentId: string | null
   receivedAt: Date
+  /** When it is to be applied anew; null when it is settled. */
+  nextTryAt: Date | null
 }
 
 /** Keeps a callback as it came. A repeat of the provider's own event id adds nothing. */
 export async function insertProviderCallback(sql: Sql, callback: NewProviderCallback): Promise<void> {
   await sql`
-    insert into payments.provider_callbacks (id, credential_id, provider, event_id, body, outcome, detail, intent_id, received_at)
+    insert into payments.provider_callbacks (id, credential_id, provider, event_id, body, outcome, detail, intent_id, received_at, next_try_at)
     values (${callback.id}, ${callback.credentialId}, ${callback.provider}, ${callback.eventId}, ${callback.body}, ${callback.outcome},
-      ${callback.detail}, ${callback.intentId}, ${callback.receivedAt})
+      ${callback.detail}, ${callback.intentId}, ${callback.receivedAt}, ${callback.nextTryAt})
     on conflict (credential_id, event_id) do nothing`
+}
+
+export interface DueCallback {
+  id: string
+  provider: string
+  body: Buffer
+  tries: number
+}
+
+/** Unmatched callbacks that are due for another try, locked; those that another worker is at are left out. */
+export async function lockDueCallbacks(sql: Sql, now: Date, most: number): Promise<DueCallback[]> {
+  return sql<DueCallback[]>`
+    select id, provider, body, tries from payments.provider_callbacks
+    where next_try_at <= ${now}
+    order by next_try_at
+    limit ${most}
+    for update skip locked`
+}
+
+/** Writes what became of another try; `nextTryAt` null ends the tries. */
+export async function settleCallback(
+  sql: Sql, id: string, { outcome, detail, intentId }: Pick<NewProviderCallback, 'outcome' | 'detail' | 'intentId'>, nextTryAt: Date | null,
+): Promise<void> {
+  await sql`
+    update payments.provider_callbacks
+    set outcome = ${outcome}, detail = ${detail}, intent_id = ${intentId}, tries = tries + 1, next_try_at = ${nextTryAt}
+    where id = ${id}`
 }
 
 /** The sealed secret of a provider's credential; the path names both, and the signature under it is the proof. */

@@ -7,7 +7,7 @@ export interface ProviderOperationRow {
   id: string
   tenant_id: string
   merchant_id: string
-  kind: 'create_charge'
+  kind: 'create_charge' | 'choose_channel'
   intent_id: string
   attempt_id: string
   provider: string
@@ -88,12 +88,13 @@ export interface DueProviderOperation {
   id: string
   tenant_id: string
   merchant_id: string
+  kind: ProviderOperationRow['kind']
 }
 
 /** Unfinished operations of a provider that nobody holds and that are due for another try, of every tenant: the sweep's list. */
 export async function listDueProviderOperations(sql: Sql, provider: string, most: number): Promise<DueProviderOperation[]> {
   return sql<DueProviderOperation[]>`
-    select id, tenant_id, merchant_id from payments.provider_operations
+    select id, tenant_id, merchant_id, kind from payments.provider_operations
     where recovery_point = 'started' and next_try_at < now() and lease_until < now() and provider = ${provider}
     order by next_try_at
     limit ${most}`

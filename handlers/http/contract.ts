@@ -111,6 +111,9 @@ function forServer(bundle: unknown): unknown {
     if (value === null || typeof value !== 'object') return value
     if (key === 'discriminator') return { propertyName: (value as { propertyName: string }).propertyName }
     if ('x-body' in value) delete (value as { requestBody?: unknown }).requestBody
+    const parameter = value as { in?: unknown, style?: unknown, schema?: unknown }
+    // openapi-backend would take the additionalProperties of an object for those of the whole query.
+    if (parameter.in === 'query' && parameter.style === 'deepObject') return { ...parameter, schema: { allOf: [parameter.schema] } }
     return value
   })
 }

@@ -44,6 +44,8 @@ export interface Parameter {
   name: string
   in: 'path' | 'query' | 'header' | 'cookie'
   required?: boolean
+  /** `deepObject`: the members of an object, each written `name[member]=value`. */
+  style?: string
   schema?: Schema
 }
 

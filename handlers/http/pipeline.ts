@@ -12,6 +12,7 @@ import { allowAnyOrigin, isOpenToBrowsers, preflightHeaders } from './cors.ts'
 import { Exchange, Replay } from './exchange.ts'
 import type { Guard, Reply, Step } from './exchange.ts'
 import type { AnyHandler } from './handler.ts'
+import type { MakePages } from './pageHandler.ts'
 import { assertSameRequest, idempotentRequest, replayOf } from './idempotency.ts'
 import type { IdempotencyStore } from './idempotency.ts'
 import type { Operation } from './operation.ts'
@@ -46,6 +47,8 @@ export interface PipelineOptions<App> {
   httpsOnly: boolean
   /** Networks and addresses of proxies whose X-Forwarded-For is believed, as Express takes them. */
   trustedProxies: readonly string[]
+  /** Pages beside the contract; asked for every path that is no operation's. */
+  pages?: MakePages
   observe(observation: Observation): void
   /** Told what must not be shown: the cause of a 500. */
   report(error: unknown, exchange: Exchange | undefined, requestId: string): void
@@ -92,11 +95,14 @@ function buildExpress<App>(contract: Contract, routes: readonly Route[], options
   const refuse = refusing(answer, requestIdOf, options)
   const byPath = Map.groupBy(routes, ({ operation }) => operation.path)
   const find = routeTable([...byPath].map(([path, group]) => [path, byMethod(group, contract, answer, requestIdOf, refuse, options)]))
-  app.use((request: Request, response: Response) => {
+  const pages = options.pages?.(app)
+  app.use(async (request: Request, response: Response) => {
     const found = find(request.path)
-    if (!found) return refuse(request, response, new ApiError('not_found'))
-    request.params = found.params
-    return found.target(request, response)
+    if (found) {
+      request.params = found.params
+      return found.target(request, response)
+    }
+    if (!await pages?.(request, response)) refuse(request, response, new ApiError('not_found'))
   })
   app.use((error: unknown, request: Request, response: Response, _next: unknown) => refuse(request, response, error))
   return app

@@ -25,10 +25,11 @@ export function partsReader(operation: Operation): PartsReader {
   const { parameters, rules } = operation
   const ignored = new Set((rules.get('x-ignored-query') as string[] | undefined) ?? [])
   const lists = new Map(parameters.filter(isList).map((parameter) => [parameter.name, isCommaSeparated(operation, parameter)]))
+  const objects = parameters.filter(({ in: place, style }) => place === 'query' && style === 'deepObject').map(({ name }) => name)
   const headers = parameters.filter(({ in: place }) => place === 'header').map(({ name }) => name.toLowerCase())
   return ({ request, body }) => ({
     path: { ...request.params },
-    query: queryOf(request.query as Record<string, string | string[]>, ignored, lists),
+    query: queryOf(request.query as Record<string, string | string[]>, ignored, lists, objects),
     header: headersOf(request.headers, headers),
     ...(operation.body === 'parsed' && { requestBody: body }),
   })
@@ -57,16 +58,33 @@ function isCommaSeparated({ id }: Operation, parameter: Parameter): boolean {
   return explode === false
 }
 
-function queryOf(given: Record<string, string | string[]>, ignored: ReadonlySet<string>, lists: ReadonlyMap<string, boolean>): Record<string, unknown> {
+function queryOf(
+  given: Record<string, string | string[]>, ignored: ReadonlySet<string>, lists: ReadonlyMap<string, boolean>, objects: readonly string[],
+): Record<string, unknown> {
   // Without a prototype, so that a parameter named __proto__ is one like any other.
   const query = Object.create(null) as Record<string, unknown>
   for (const name of Object.keys(given)) {
     if (ignored.has(name)) continue
     const value = given[name]
+    const object = objects.find((one) => name.startsWith(`${one}[`) && name.endsWith(']'))
+    if (object !== undefined && isOpenObject(query[object])) {
+      query[object] = withMember(query[object], name.slice(object.length + 1, -1), value)
+      continue
+    }
     const byComma = lists.get(name)
     query[name] = byComma === undefined || typeof value !== 'string' ? value : byComma ? value.split(',') : [value]
   }
   return query
+}
+
+/** Whether `name[member]` can still be put under `name`: nothing is there yet, or other members of it. */
+function isOpenObject(before: unknown): before is Record<string, unknown> | undefined {
+  return before === undefined || (typeof before === 'object' && !Array.isArray(before))
+}
+
+/** Defined, not assigned: a member may be named __proto__. */
+function withMember(before: Record<string, unknown> | undefined, member: string, value: unknown): Record<string, unknown> {
+  return Object.defineProperty(before ?? {}, member, { value, enumerable: true, configurable: true, writable: true })
 }
 
 function headersOf(given: IncomingHttpHeaders, declared: readonly string[]): Record<string, unknown> {

@@ -27,12 +27,23 @@ function ajvFor(context: string): Ajv {
     ajv.addFormat('int64', { type: 'number', validate: (value: number) => Number.isSafeInteger(value) })
     ajv.addFormat('int32', { type: 'number', validate: (value: number) => Number.isInteger(value) && Math.abs(value) < 2 ** 31 })
     ajv.addFormat('uuid', uuid)
+    const dateTime = ajv.formats['date-time'] as { validate: (text: string) => boolean }
+    ajv.addFormat('date-time', (text: string) => dateTime.validate(text) && isCalendarTime(text))
     ajv.addFormat('binary', true)
     ajv.addFormat('password', true)
     addKeywords(ajv, isParams)
     contexts.set(context, ajv)
   }
   return ajv
+}
+
+/**
+ * Whether Date and PostgreSQL take the time for what it says. RFC 3339 knows a second 60, a year 0 and times that fall
+ * into the year 10000 in UTC, and Date reads the year 50 as 1950 where a blank stands for the T.
+ */
+function isCalendarTime(text: string): boolean {
+  const year = new Date(text).getUTCFullYear()
+  return year >= 1 && year <= 9999 && Math.abs(year - Number(text.slice(0, 4))) <= 1
 }
 
 /** Whether anything checks the format: Ajv passes over one that it does not know. */

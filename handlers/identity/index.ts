@@ -32,7 +32,7 @@ export async function identityService(parts: ServiceParts): Promise<Service> {
     checkResponses: checksResponses(configuration), httpsOnly: configuration.TOKEN_ISSUER.startsWith('https:'),
     trustedProxies: configuration.TRUSTED_PROXIES, report: reporter(log),
   })
-  return { name: 'identity', express, contract }
+  return { name: 'identity', express, contract, endings: [] }
 }
 
 /** Both environments are served: no guard and no token is held to one (decision 5.2). Our own keys need no request. */

@@ -11,6 +11,7 @@ import type { Runtime } from '../../domain/runtime.ts'
 import type { IdentityApp } from './handler.ts'
 import type { SigningKey } from './signingKeys.ts'
 import { accessTokenSeconds } from './tokenIssuer.ts'
+import type { SignIn } from './tokenIssuer.ts'
 
 type LogInResult = components['schemas']['LogInResult']
 
@@ -21,10 +22,8 @@ export interface LogInRequest {
   runtime: Runtime
 }
 
-export interface LogInSession {
+export interface LogInSession extends SignIn {
   user: TokenSubjectRow
-  environment: Environment
-  authentication: 'pwd' | 'mfa'
   refreshToken: string
 }
 
@@ -48,7 +47,7 @@ export async function openSession(
     rememberEnvironment(sql, user.tenant_id, userId, environment),
     writeLogIn(sql, request, 'succeeded', user.tenant_id, `user:${userId}`),
   ])
-  return { user, environment, authentication, refreshToken }
+  return { user, environment, authentication, authenticatedAt: now, refreshToken }
 }
 
 /** Writes to the audit log how a step of a log-in ended. `target` is the account, the actor too unless it failed. */
@@ -64,11 +63,11 @@ export async function writeLogIn(
 export async function logInTokens(
   { issuer }: IdentityApp, key: SigningKey, session: LogInSession, now: Date,
 ): Promise<LogInResult> {
-  const { user, environment, authentication, refreshToken } = session
+  const { user, refreshToken } = session
   return {
     status: 'authenticated',
     token_type: 'Bearer',
-    access_token: await issuer.forUser(key, user, environment, authentication, now),
+    access_token: await issuer.forUser(key, user, session, now),
     expires_in: accessTokenSeconds,
     refresh_token: refreshToken,
     mfa_token: null,

@@ -14,9 +14,16 @@ export const accessTokenSeconds = 600
 /** `client_id` of tokens that people get by logging in: RFC 9068 requires one. */
 const consoleClient = 'console'
 
+/** How and when a user signed in, and for which environment. */
+export interface SignIn {
+  environment: Environment
+  authentication: 'pwd' | 'mfa'
+  authenticatedAt: Date
+}
+
 export interface TokenIssuer {
-  /** A token with the user's roles. `acr` says how the user signed in at `at`. */
-  forUser(key: SigningKey, user: TokenSubjectRow, env: Environment, acr: 'pwd' | 'mfa', at: Date): Promise<string>
+  /** A token with the user's roles, issued at `at`. */
+  forUser(key: SigningKey, user: TokenSubjectRow, signIn: SignIn, at: Date): Promise<string>
   /** A token with the client's permissions; of a tenant only when the client is. */
   forService(key: SigningKey, client: OidcClientRow, at: Date): Promise<string>
 }
@@ -31,9 +38,9 @@ export function tokenIssuer(issuer: string, runtime: Runtime): TokenIssuer {
       .sign(privateKey)
   }
   return {
-    forUser: (key, { id, tenant_id, platform, role_bindings }, env, acr, at) => sign(key, id, {
-      client_id: consoleClient, tenant_id, env, role_bindings, ...(platform && { platform }),
-      acr, auth_time: secondsOf(at),
+    forUser: (key, { id, tenant_id, platform, role_bindings }, { environment, authentication, authenticatedAt }, at) => sign(key, id, {
+      client_id: consoleClient, tenant_id, env: environment, role_bindings, ...(platform && { platform }),
+      acr: authentication, auth_time: secondsOf(authenticatedAt),
     }, at),
     forService: (key, { id, tenant_id, permissions, environment }, at) => sign(key, id, {
       client_id: id, ...(tenant_id !== null && { tenant_id }), env: environment, permissions,

@@ -7,7 +7,9 @@ import type { CreationSettings } from '../../jobs/chargeCreation.ts'
 import type { IdempotentReplies } from '../../jobs/idempotentReplies.ts'
 import type { PaymentProvider } from '../../providers/paymentProvider.ts'
 import type { TenantDirectory } from '../../providers/tenantDirectory.ts'
+import type { WebhookSender } from '../../providers/webhookSender.ts'
 import type { HandlerOf } from '../http/handler.ts'
+import type { Brands } from './brands.ts'
 
 /** What the handlers of this service share. */
 export interface PaymentsApp {
@@ -19,6 +21,9 @@ export interface PaymentsApp {
   providers: ReadonlyMap<string, PaymentProvider>
   creation: CreationSettings
   tenants: TenantDirectory
+  brands: Brands
+  /** For test fires; deliveries are the worker's. */
+  webhooks: WebhookSender
   /** True once the process was told to end. */
   isDraining(): boolean
 }

@@ -2,8 +2,10 @@ import bundle from '../../generated/payments.json' with { type: 'json' }
 import { findLiveApiKey } from '../../db/payments/apiKeys.ts'
 import type { Database } from '../../db/sql.ts'
 import { sealingKeys } from '../../domain/sealing.ts'
+import { startBoss } from '../../jobs/boss.ts'
 import { creationSettings } from '../../jobs/creationSettings.ts'
 import { tenantDirectory } from '../../providers/tenantDirectory.ts'
+import { webhookSenderOf } from '../../providers/webhookSender.ts'
 import { accessTokens } from '../http/accessTokens.ts'
 import type { Caller } from '../http/caller.ts'
 import type { Guard } from '../http/exchange.ts'
@@ -19,29 +21,43 @@ import { buildPipeline } from '../http/pipeline.ts'
 import { validation } from '../http/validation.ts'
 import { checksResponses } from '../service.ts'
 import type { Service, ServiceParts } from '../service.ts'
-import { reporter } from '../log.ts'
+import { errorOf, reporter } from '../log.ts'
+import { brands } from './brands.ts'
+import { checkoutSandbox } from './checkoutSandbox.ts'
 import type { PaymentsApp } from './handler.ts'
+import { keyRequestRecorder } from './keyRequestRecorder.ts'
 import { providerProof } from './providerProof.ts'
 
 /** Composes the payments service: its document, its guards in their one order, its handlers. */
 export async function paymentsService(parts: ServiceParts): Promise<Service> {
-  const { configuration, database, runtime, log, observe } = parts
+  const { configuration, database, runtime, log } = parts
   const sealing = sealingKeys(configuration.SEALING_KEYS)
-  const creation = creationSettings(configuration, database, runtime)
+  // Queues that are not there yet are no reason to end: the server waits for migrations.
+  const boss = parts.boss ?? await startBoss(configuration.DATABASE_URL, {
+    worker: false, awaitsQueues: true, log: (problem, level) => log[level === 'error' ? 'error' : 'warn']({ error: errorOf(problem) }, 'queue'),
+  })
+  const creation = creationSettings(configuration, database, boss, runtime)
   const { providers, replies, views } = creation
   const tenants = tenantDirectory({
     identityUrl: configuration.IDENTITY_URL, clientId: configuration.IDENTITY_CLIENT_ID,
     clientSecret: configuration.IDENTITY_CLIENT_SECRET, environment: configuration.BAYAR_ENV,
   }, runtime)
-  const app: PaymentsApp = { configuration, views, sealing, replies, providers, creation, tenants, isDraining: parts.isDraining }
+  const webhooks = webhookSenderOf(configuration)
+  const app: PaymentsApp = { configuration, views, sealing, replies, providers, creation, tenants, brands: brands(tenants, runtime), webhooks, isDraining: parts.isDraining }
   const handlers = { ...await handlersBelow(new URL('./', import.meta.url)), ...parts.overrides }
+  const recorder = keyRequestRecorder(database, runtime, (error) => log.warn({ error: String(error) }, 'requests of API keys could not be recorded yet'))
+  const observe: ServiceParts['observe'] = (observation) => {
+    recorder.observe(observation)
+    parts.observe(observation)
+  }
+  const httpsOnly = configuration.PAYMENTS_URL.startsWith('https:')
   const { express, contract } = await buildPipeline({
     document: 'payments', bundle, handlers, app, database, runtime, observe,
     guards: guards(parts, app), idempotency: replies,
-    checkResponses: checksResponses(configuration), httpsOnly: configuration.PAYMENTS_URL.startsWith('https:'),
+    checkResponses: checksResponses(configuration), httpsOnly, ...(parts.pages && { pages: parts.pages({ sandbox: checkoutSandbox(app), brandsUnderWay: () => app.brands.underWay(), httpsOnly, now: () => runtime.now() }) }),
     trustedProxies: configuration.TRUSTED_PROXIES, report: reporter(log),
   })
-  return { name: 'payments', express, contract }
+  return { name: 'payments', express, contract, endings: [() => recorder.stop(), () => boss.stop(), () => webhooks.close()] }
 }
 
 /** The order in which a request is refused (decision 5.2): credential, permission, and only then anything about the request. */

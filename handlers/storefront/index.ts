@@ -25,7 +25,7 @@ export async function storefrontService(parts: ServiceParts): Promise<Service> {
     checkResponses: checksResponses(configuration), httpsOnly: configuration.PAYMENTS_URL.startsWith('https:'),
     trustedProxies: configuration.TRUSTED_PROXIES, report: reporter(log),
   })
-  return { name: 'storefront', express, contract }
+  return { name: 'storefront', express, contract, endings: [] }
 }
 
 /** The order in which a request is refused (decision 5.2). */

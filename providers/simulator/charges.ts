@@ -13,7 +13,8 @@ import { referenceOf, typedFields } from './typedFields.ts'
 export interface Shop {
   readonly ledger: Ledger
   readonly runtime: Runtime
-  readonly callbacks: CallbackSettings
+  /** Null: nothing is told. */
+  readonly callbacks: CallbackSettings | null
   readonly publicUrl: string
 }
 
@@ -114,6 +115,24 @@ export async function decline(
   return tell(shop, { ...charge, status: 'failed', decline: refusal }, 'failed', null)
 }
 
+/** The provider takes the last payment back, and says so. A multi-use charge stays pending. */
+export async function reverse(shop: Shop, charge: StoredCharge): Promise<Moved> {
+  const at = charge.payments.findLastIndex(({ reversed }) => !reversed)
+  const payment = charge.payments[at]
+  if (payment === undefined) throw new Refusal(409, 'invalid_state', 'the charge has no payment to take back')
+  const reversed = { ...payment, reversed: true }
+  const status = charge.multi_use ? charge.status : 'reversed'
+  return tell(shop, { ...charge, status, payments: charge.payments.with(at, reversed) }, 'reversed', reversed)
+}
+
+/** The charge as it now is, told again: for whoever missed it the first time. */
+export async function tellAgain(shop: Shop, charge: StoredCharge): Promise<Moved> {
+  if (charge.completion === 'silence') return { charge, callback: null }
+  const status = statusOf(charge, shop.runtime.now())
+  const payment = status === 'paid' || status === 'reversed' || charge.multi_use ? charge.payments.at(-1) ?? null : null
+  return tell(shop, charge, payment !== null && charge.multi_use ? 'paid' : status, payment)
+}
+
 /** The provider ends a pending charge of itself, and says so. */
 export async function expireAndTell(shop: Shop, charge: StoredCharge): Promise<Moved> {
   // Judged by the state it was moved to: of a charge whose time has run out, this is the notice that it has.
@@ -130,7 +149,7 @@ async function tell(
   shop: Shop, moved: StoredCharge, status: ChargeStatus, payment: StoredPayment | null,
 ): Promise<Moved> {
   const charge = shop.ledger.save({ ...moved, notices: moved.notices + 1 })
-  if (charge.mute) return { charge, callback: null }
+  if (charge.mute || shop.callbacks === null) return { charge, callback: null }
   return { charge, callback: await sendCallback(shop.callbacks, charge, callbackBody(charge, status, payment)) }
 }
 

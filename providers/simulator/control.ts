@@ -1,7 +1,8 @@
 import { isObject } from '../simulatorWire.ts'
-import { decline, expireAndTell, pay, viewOf } from './charges.ts'
+import { decline, expireAndTell, pay, reverse, statusOf, tellAgain, viewOf } from './charges.ts'
 import type { Moved, Shop } from './charges.ts'
 import { integer, invalid, optionalText, time } from './chargeRequest.ts'
+import { complete, payLate } from './completion.ts'
 import type { Reply } from './exchange.ts'
 import type { StoredCharge } from './ledger.ts'
 
@@ -35,8 +36,13 @@ export async function moveCharge(shop: Shop, charge: StoredCharge, move: string,
 async function movedBy(
   shop: Shop, charge: StoredCharge, move: string, body: Record<string, unknown>,
 ): Promise<Moved> {
-  if (move === 'expire') return expireAndTell(shop, charge)
+  if (body.again !== undefined && typeof body.again !== 'boolean') throw invalid('again must be true or false')
+  const again = body.again === true
+  if (move === 'complete') return complete(shop, charge, again)
+  if (move === 'reverse') return reverse(shop, charge)
+  if (move === 'expire') return again && charge.status === 'expired' ? tellAgain(shop, charge) : expireAndTell(shop, charge)
   if (move === 'decline') {
+    if (again && statusOf(charge, shop.runtime.now()) === 'failed') return tellAgain(shop, charge)
     return decline(shop, charge, {
       code: optionalText(body, 'code', 100) ?? 'PAYMENT_DECLINED',
       message: optionalText(body, 'message', 1000) ?? 'The payment was declined.',
@@ -48,6 +54,12 @@ async function movedBy(
     completedAt: time(body, 'completed_at'),
     force: body.force === true,
   })
+}
+
+/** POST /control/late: the payers who pay late do so, of charges whose time has run out; a timer does the same. */
+export async function payLateNow(shop: Shop): Promise<Reply> {
+  const moved = await payLate(shop)
+  return { status: 200, json: { paid: moved.map(({ charge, callback }) => ({ reference: charge.reference, callback })) } }
 }
 
 // What the API is not told, but a tester wants to see.

@@ -34,6 +34,8 @@ export interface StoredCharge {
   readonly completion: CompletionOutcome | null
   /** No callback is ever sent. */
   readonly mute: boolean
+  /** The payer pays once the charge has expired; absent in journals of before. */
+  readonly pays_late?: boolean
   /** Callbacks made so far; numbers their event ids. */
   readonly notices: number
 }

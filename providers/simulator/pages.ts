@@ -1,6 +1,7 @@
 import { channelOf } from '../../domain/channels.ts'
-import { decline, pay, statusOf } from './charges.ts'
+import { decline, statusOf } from './charges.ts'
 import type { Shop } from './charges.ts'
+import { complete } from './completion.ts'
 import type { Reply } from './exchange.ts'
 import type { StoredCharge } from './ledger.ts'
 
@@ -32,7 +33,7 @@ ${charge.return_url === null ? '' : `<p><a href="${escaped(charge.return_url)}">
 /** The payer's choice on that page; then back to the shop, or to the page where there is no way back. */
 export async function choose(shop: Shop, charge: StoredCharge, move: string): Promise<Reply> {
   if (statusOf(charge, shop.runtime.now()) === 'pending') {
-    if (move === 'pay') await pay(shop, charge, { amountIdr: null, completedAt: null, force: false })
+    if (move === 'pay') await complete(shop, charge, false)
     else await decline(shop, charge, { code: 'PAYER_DECLINED', message: 'The payer declined.' })
   }
   return { status: 303, location: charge.return_url ?? `/pages/${charge.reference}` }

@@ -7,7 +7,8 @@ import { readBehaviour } from './behaviours.ts'
 import type { Queued } from './behaviours.ts'
 import { expire, viewOf } from './charges.ts'
 import type { Shop } from './charges.ts'
-import { listCharges, moveCharge } from './control.ts'
+import { payLate } from './completion.ts'
+import { listCharges, moveCharge, payLateNow } from './control.ts'
 import { createCharge } from './creation.ts'
 import { carriesKey, noAnswer, readBody, readJson, Refusal, send } from './exchange.ts'
 import type { Reply } from './exchange.ts'
@@ -38,6 +39,8 @@ export interface RunningSimulator {
   /** Stops listening and ends every connection, those left without an answer among them. */
   close(): Promise<void>
 }
+
+const lateEveryMs = 500
 
 /** Starts the provider simulator. Rejects when the port is taken or the journal is unreadable. */
 export async function startSimulator(settings: SimulatorSettings): Promise<RunningSimulator> {
@@ -77,10 +80,14 @@ export async function startSimulator(settings: SimulatorSettings): Promise<Runni
       response.destroy()
     })
   })
+  const late = setInterval(() => {
+    payLate(shop).catch((error: unknown) => process.stderr.write(`simulator: ${String(error)}\n`))
+  }, lateEveryMs).unref()
   return {
     url,
     port,
     async close() {
+      clearInterval(late)
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       server.closeAllConnections()
       await closed
@@ -88,6 +95,8 @@ export async function startSimulator(settings: SimulatorSettings): Promise<Runni
     },
   }
 }
+
+const moves = ['pay', 'complete', 'decline', 'expire', 'reverse']
 
 async function serve(
   shop: Shop, queue: Queued[], apiKey: string, request: IncomingMessage,
@@ -110,7 +119,7 @@ async function serve(
     return listCharges(shop, address.searchParams)
   }
   if (at === 'POST /control' && second === 'charges' && more.length === 0) {
-    if (fourth === 'pay' || fourth === 'decline' || fourth === 'expire') {
+    if (fourth !== undefined && moves.includes(fourth)) {
       return moveCharge(shop, chargeOf(shop, third), fourth, body)
     }
   }
@@ -118,6 +127,7 @@ async function serve(
     queue.push(readBehaviour(body))
     return { status: 200, json: { queued: queue.length } }
   }
+  if (at === 'POST /control' && third === undefined && second === 'late') return payLateNow(shop)
   if (at === 'POST /control' && third === undefined && second === 'reset') {
     queue.length = 0
     shop.ledger.reset()

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { intentActs } from '../../../contract-tests/harness/intentActs.ts'
 import { startPayments } from '../../../contract-tests/harness/payments.ts'
 import { signCallback } from '../../../providers/callbackSignature.ts'
 
-const { call, clock, credential, database, given, send, simulator } = await startPayments()
+const bench = await startPayments()
+const { call, clock, credential, database, given, send, simulator } = bench
 const merchant = await given.merchant()
 const as = await given.apiKey(merchant)
 const path = { provider: 'simulator', credentialId: credential.id }
@@ -35,12 +37,7 @@ describe('200', () => {
     const { charges } = await simulator.charges()
     const charge = charges.find(({ amount_idr }) => amount_idr === 250_000)
     if (!charge) throw new Error('the simulator holds no such charge')
-    const paid = notice({
-      key: charge.key,
-      reference: charge.reference,
-      amount_idr: 250_000,
-      payment_reference: 'PAY-250000',
-    })
+    const paid = notice({ key: charge.key, reference: charge.reference, amount_idr: 250_000, payment_reference: 'PAY-250000' })
     expect((await post(paid)).status).toBe(200)
     expect((await post(paid)).status).toBe(200)
     const read = await call('getPaymentIntent', { as, params: { id: created.body.id } })
@@ -60,7 +57,7 @@ describe('200', () => {
     const cases = [
       ['mismatched', { currency: 'USD' }],
       ['mismatched', { amount_idr: 259_999 }],
-      ['ignored', { status: 'expired' }],
+      ['ignored', { status: 'pending' }],
     ] as const
     for (const [outcome, members] of cases) {
       const body = notice({ ...about, ...members })
@@ -71,6 +68,103 @@ describe('200', () => {
       status: 'open',
       paid_idr: 0,
     })
+  })
+})
+
+describe('200, what the provider says of a charge', () => {
+  const { charged, created, event, kinds, read, attempts } = intentActs(bench, as)
+
+  test('failed: payment.failed tells intent and attempt; an intent with another way to pay stays open', async () => {
+    const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['ewallet_wallet_a'] })
+    await simulator.move(reference, 'decline', { code: 'INSUFFICIENT_BALANCE', message: 'No.' })
+    expect(await read(id)).toMatchObject({ status: 'open' })
+    expect(await kinds(id)).toEqual(['payment_intent.created', 'payment.failed'])
+    expect((await event(id, 'payment.failed')).data).toEqual({ intent: await read(id), attempt: (await attempts(id))[0] })
+  })
+
+  test.each(['card_3ds', 'paylater_a'])('failed: an intent with %s as its one channel fails', async (channel) => {
+    const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: [channel] })
+    await simulator.move(reference, 'decline')
+    expect(await read(id)).toMatchObject({ status: 'failed', paid_at: null })
+    expect((await event(id, 'payment.failed')).data.intent).toEqual(await read(id))
+  })
+
+  test('failed: past the deadline the attempt fails and the intent stays expired', async () => {
+    const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['paylater_b'], expires_in_seconds: 60 })
+    const { charges: [charge] } = await simulator.charges({ key: (await keyOf(id)) })
+    clock.advance(60_000)
+    await post(notice({ key: charge?.key, reference, status: 'failed', amount_idr: 150_000, payment_reference: null, completed_at: null, decline: { code: 'NO', message: 'No.' } }))
+    expect(await read(id)).toMatchObject({ status: 'expired' })
+    expect(await kinds(id)).toEqual(['payment_intent.created', 'payment.failed'])
+  })
+
+  test('failed, reported twice and after the payment, changes nothing more', async () => {
+    const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['card_3ds'] })
+    await simulator.move(reference, 'decline')
+    await simulator.move(reference, 'decline', { again: true })
+    expect(await kinds(id)).toEqual(['payment_intent.created', 'payment.failed'])
+    await simulator.pay(reference, { force: true })
+    await simulator.pay(reference, { force: true })
+    expect(await read(id)).toMatchObject({ status: 'paid', late: true, paid_idr: 150_000, overpaid_idr: 150_000 })
+    expect(await kinds(id)).toEqual(['payment_intent.created', 'payment.failed', 'payment.completed'])
+  })
+
+  test('expired: the attempt, and the intent that has no other way', async () => {
+    const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['qris'] })
+    await simulator.move(reference, 'expire')
+    await simulator.move(reference, 'expire', { again: true })
+    expect(await read(id)).toMatchObject({ status: 'expired' })
+    expect(await attempts(id)).toMatchObject([{ status: 'expired' }])
+    expect(await kinds(id)).toEqual(['payment_intent.created', 'payment_intent.expired'])
+  })
+
+  test('expired: with other channels left the intent stays open', async () => {
+    const { id } = await created({ amount_idr: 111_016, allowed_channels: ['qris', 'va_bank_a'] })
+    await call('sandboxCompletePaymentIntent', { as, params: { id } })
+    expect(await read(id)).toMatchObject({ status: 'open' })
+    expect(await attempts(id)).toMatchObject([{ status: 'expired', channel: 'qris' }])
+    expect(await kinds(id)).toEqual(['payment_intent.created'])
+  })
+
+  test('reversed: the paid intent and its attempt, once', async () => {
+    const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['va_bank_a'] })
+    await simulator.pay(reference)
+    await simulator.move(reference, 'reverse')
+    await simulator.move(reference, 'complete', { again: true })
+    expect(await read(id)).toMatchObject({ status: 'reversed', paid_idr: 150_000 })
+    expect(await attempts(id)).toMatchObject([{ status: 'reversed' }])
+    expect(await kinds(id)).toEqual(['payment_intent.created', 'payment.completed'])
+  })
+
+  test('reversed: an intent of several payments stays as it is while one of them is left', async () => {
+    const { id, reference } = await charged({ amount_idr: 150_000, max_uses: 2, allowed_channels: ['qris'] })
+    await simulator.pay(reference)
+    await simulator.pay(reference, { force: true })
+    await simulator.move(reference, 'reverse')
+    expect(await read(id)).toMatchObject({ status: 'paid', uses: 2 })
+    await simulator.move(reference, 'reverse')
+    expect(await read(id)).toMatchObject({ status: 'reversed', uses: 2 })
+  })
+
+  test('reversed before it was reported paid: recorded as reversed, and the report that comes after it does not count', async () => {
+    const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['va_bank_a'] })
+    const payment = { key: await keyOf(id), reference, amount_idr: 150_000, payment_reference: `PAY-${randomUUID()}` }
+    await post(notice({ ...payment, status: 'reversed' }))
+    await post(notice({ ...payment, status: 'paid' }))
+    expect(await read(id)).toMatchObject({ status: 'open', uses: 0, paid_idr: 0 })
+    expect(await attempts(id)).toMatchObject([{ status: 'reversed' }])
+    expect(await kinds(id)).toEqual(['payment_intent.created'])
+  })
+
+  test('money in another currency, and a charge that is pending, change nothing', async () => {
+    const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['va_bank_a'] })
+    const foreign = notice({ key: await keyOf(id), reference, currency: 'USD' })
+    await post(foreign)
+    expect(await kept(foreign)).toMatchObject({ outcome: 'mismatched', intent_id: id })
+    const pending = notice({ key: await keyOf(id), reference, status: 'pending' })
+    await post(pending)
+    expect(await kept(pending)).toMatchObject({ outcome: 'ignored' })
+    expect(await read(id)).toMatchObject({ status: 'open' })
   })
 })
 
@@ -127,20 +221,15 @@ test('413: a callback over the size limit is refused unread', async () => {
   expect(await post(body)).toMatchObject({ status: 413, body: { error: 'payload_too_large' } })
 })
 
+async function keyOf(intentId: string): Promise<string> {
+  const rows = await database.query((sql) => sql<{ id: string }[]>`select id from payments.provider_operations where intent_id = ${intentId}`)
+  return rows[0]?.id ?? ''
+}
+
 function notice(members: Record<string, unknown>): string {
   return JSON.stringify({
-    event_id: randomUUID(),
-    type: 'charge.paid',
-    key: randomUUID(),
-    reference: `SIM-${randomUUID()}`,
-    status: 'paid',
-    amount_idr: 150_000,
-    currency: 'IDR',
-    completed_at: clock.now().toISOString(),
-    payment_reference: `PAY-${randomUUID()}`,
-    decline: null,
-    payer: null,
-    ...members,
+    event_id: randomUUID(), type: 'charge.paid', key: randomUUID(), reference: `SIM-${randomUUID()}`, status: 'paid', amount_idr: 150_000,
+    currency: 'IDR', completed_at: clock.now().toISOString(), payment_reference: `PAY-${randomUUID()}`, decline: null, payer: null, ...members,
   })
 }
 

@@ -9,15 +9,15 @@ import type { ProviderOperationRow } from '../../../db/payments/providerOperatio
 import { newId, newShortcode } from '../../../db/ids.ts'
 import { constraintOf, isDatabaseUnavailable } from '../../../db/sql.ts'
 import type { Sql } from '../../../db/sql.ts'
-import { attemptDeadline, channelOf } from '../../../domain/channels.ts'
+import { channelOf } from '../../../domain/channels.ts'
 import type { ChannelCode } from '../../../domain/channels.ts'
 import { paymentIntentView } from '../../../domain/paymentIntentView.ts'
-import { awaitCreation, finishCreation, giveBack } from '../../../jobs/chargeCreation.ts'
+import { awaitCreation, finishCreation } from '../../../jobs/chargeCreation.ts'
 import type { CreationOutcome } from '../../../jobs/chargeCreation.ts'
+import { newAttempt, startedOperation } from '../../../jobs/chargeRequest.ts'
+import { giveBack } from '../../../jobs/giveBack.ts'
 import type { EarlierRequest, IdempotentRequestScope } from '../../../jobs/idempotentReplies.ts'
 import { writeIntentEvent } from '../../../jobs/paymentEvents.ts'
-import type { ChargeRequest } from '../../../providers/paymentProvider.ts'
-import { providerName } from '../../../providers/paymentProviders.ts'
 import { soleMerchant } from '../addressedMerchant.ts'
 import type { Fail, StoredReply } from '../../http/handler.ts'
 import type { Handler } from '../handler.ts'
@@ -89,7 +89,7 @@ async function startTx(
   const { app, caller, fail, now, reach, runtime } = context
   const { tenantId } = reach
   const intentId = newId(runtime)
-  const provider = providerFor(draft.attemptChannel, app.configuration)
+  const provider = providerFor(draft.attemptChannel, app.creation)
   const operationId = provider ? newId(runtime) : null
   const [earlier, keyIsLive, merchant, customerIsKnown] = await Promise.all([
     request ? app.replies.claim(sql, request, now, { providerOperationId: operationId, resourceId: intentId }) : null,
@@ -113,15 +113,12 @@ async function startTx(
   }
   const row = await insertWithShortcode(sql, intent, runtime)
   if (draft.attemptChannel && attemptId) {
-    await insertPaymentAttempt(sql, {
-      id: attemptId, tenant_id: tenantId, merchant_id: merchantId, intent_id: intentId, channel: draft.attemptChannel,
-      amount_idr: intent.amount_idr, standing: intent.max_uses !== 1 && channelOf(draft.attemptChannel).standing_attempt,
-      provider: provider ?? null, provider_key: operationId,
-      expires_at: attemptDeadline(draft.attemptChannel, intent.max_uses, now, intent.intent_expires_at), created_at: now,
-    })
+    const { attemptChannel: channel } = draft
+    await insertPaymentAttempt(sql, newAttempt(row, { attemptId, operationId, provider: provider ?? null, channel, now }))
   }
   if (operationId && attemptId && provider && draft.attemptChannel) {
-    const operation = operationRow(context, row, merchant, { id: operationId, attemptId, provider, channel: draft.attemptChannel }, request)
+    const planned = { operationId, attemptId, provider, channel: draft.attemptChannel, now }
+    const operation = startedOperation('create_charge', row, merchant, planned, { requestId: context.requestId, idempotency: request }, app.creation)
     begun.operation = operation
     await insertProviderOperation(sql, { ...operation, api_key_id: caller.kind === 'api_key' ? caller.id : null })
     return { state: 'calling', operation }
@@ -132,8 +129,8 @@ async function startTx(
 }
 
 /** The provider that is asked for a channel's charge: undefined when none need be, null when there is none. */
-function providerFor(channel: ChannelCode | null, configuration: Context['app']['configuration']): string | null | undefined {
-  return channel && channelOf(channel).needs_provider ? providerName(configuration) : undefined
+function providerFor(channel: ChannelCode | null, { provider }: Context['app']['creation']): string | null | undefined {
+  return channel && channelOf(channel).needs_provider ? provider : undefined
 }
 
 async function insertWithShortcode(sql: Sql, intent: NewPaymentIntent, runtime: Context['runtime']): Promise<PaymentIntentRow> {
@@ -146,34 +143,6 @@ async function insertWithShortcode(sql: Sql, intent: NewPaymentIntent, runtime: 
     }
   }
   throw new Error(`${shortcodeTries} shortcodes in a row were taken: the random source repeats itself`)
-}
-
-function operationRow(
-  { app, requestId, runtime, now }: Context, intent: PaymentIntentRow, merchant: MerchantRow,
-  { id, attemptId, provider, channel }: { id: string, attemptId: string, provider: string, channel: ChannelCode },
-  request: IdempotentRequestScope | undefined,
-): ProviderOperationRow & { lease_token: string } {
-  const charge: ChargeRequest = {
-    key: id,
-    channel,
-    amountIdr: intent.amount_idr,
-    multiUse: intent.max_uses !== 1,
-    expiresAt: attemptDeadline(channel, intent.max_uses, now, intent.intent_expires_at),
-    description: intent.description,
-    merchantReference: intent.reference_id,
-    merchant: {
-      id: merchant.id, name: merchant.name, city: merchant.city, postalCode: merchant.postal_code, mcc: merchant.category_code,
-      nmid: merchant.national_merchant_id, qrisCriteria: null,
-    },
-    customer: intent.customer && Object.fromEntries(Object.entries(intent.customer).filter(([, value]) => value !== null)),
-    callbackUrl: `${app.configuration.PAYMENTS_URL}/v1/inbound/psp/${provider}/${app.configuration.SIMULATOR_CREDENTIAL_ID}`,
-    returnUrl: intent.channel === null ? `${app.views.baseUrl}/pay/${intent.shortcode}` : null,
-  }
-  return {
-    id, tenant_id: intent.tenant_id, merchant_id: intent.merchant_id, kind: 'create_charge', intent_id: intent.id, attempt_id: attemptId, provider,
-    request: JSON.parse(JSON.stringify(charge)) as unknown, recovery_point: 'started', lease_token: newId(runtime), holders: 1,
-    idempotency_operation: request?.operationId ?? null, idempotency_key: request?.key ?? null, request_id: requestId, created_at: now,
-  }
 }
 
 function assertMerchant(

@@ -1,0 +1,13 @@
+import { listEvents as listBodies } from '../../../db/payments/events.ts'
+import { envelopeOf, pageOf } from '../../../domain/paging.ts'
+import type { components } from '../../../generated/payments.ts'
+import { listScope } from '../addressedMerchant.ts'
+import type { Handler } from '../handler.ts'
+
+export const listEvents: Handler<'listEvents'> = async ({ fail, query, reach, reply, sql }) => {
+  const page = pageOf(query) ?? fail('validation_failed', { fields: { page: 'page times limit must be at most 1000000' } })
+  const { bodies, total } = await listBodies(sql, await listScope(sql, reach, query.merchant_id, fail), {
+    ...page, kind: query.kind ?? null, since: query.since === undefined ? null : new Date(query.since),
+  })
+  return reply(200, { events: bodies.map((body) => JSON.parse(body) as components['schemas']['MerchantEvent']), ...envelopeOf(total, page) })
+}

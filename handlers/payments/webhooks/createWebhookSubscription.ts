@@ -1,0 +1,26 @@
+import { insertWebhookSubscription } from '../../../db/payments/webhookSubscriptions.ts'
+import { newId } from '../../../db/ids.ts'
+import { sealingNonceBytes } from '../../../domain/sealing.ts'
+import { newWebhookSecret, webhookSecretIdentity } from '../../../domain/webhookSignature.ts'
+import { webhookSubscriptionView } from '../../../domain/webhookSubscriptionView.ts'
+import { addressedMerchant } from '../addressedMerchant.ts'
+import { audit } from '../audit.ts'
+import type { Handler } from '../handler.ts'
+import { refuseReceiver } from './receiverRules.ts'
+
+export const createWebhookSubscription: Handler<'createWebhookSubscription'> = async (context) => {
+  const { app, body, fail, now, reach, reply, runtime, sql } = context
+  const merchantId = await addressedMerchant(sql, reach, body.merchant_id, fail)
+  refuseReceiver(body, app, fail)
+  const id = newId(runtime)
+  const secret = newWebhookSecret(runtime)
+  const row = await insertWebhookSubscription(sql, {
+    id, tenantId: reach.tenantId, merchantId, url: body.url, description: body.description ?? null, events: body.events, createdAt: now,
+    secret: app.sealing.seal(Buffer.from(secret), webhookSecretIdentity(id), runtime.randomBytes(sealingNonceBytes)),
+  })
+  await audit(context, {
+    tenantId: reach.tenantId, merchantId, action: 'payments.webhook_subscription.created', target: `webhook_subscription:${id}`,
+    changedKeys: ['url', 'events', 'description'],
+  })
+  return reply(201, { ...webhookSubscriptionView(row), secret })
+}

@@ -1,0 +1,44 @@
+import { finishWithdrawal, takeDueWithdrawals } from '../db/payments/chargeWithdrawals.ts'
+import type { ChargeWithdrawalRow } from '../db/payments/chargeWithdrawals.ts'
+import { endPaymentAttempt, findPaymentAttempt } from '../db/payments/paymentAttempts.ts'
+import { findProviderOperation } from '../db/payments/providerOperations.ts'
+import type { ExpireChargeResult, PaymentProvider } from '../providers/paymentProvider.ts'
+import type { CreationSettings } from './chargeCreation.ts'
+import { applyPayments, lockIntentOf, providerOf } from './providerCharges.ts'
+
+/** Wait before a withdrawal without an answer is tried again, in seconds; four times as long each time. */
+const firstRetrySeconds = 30
+
+/** Takes withdrawals of a provider that are due; each is tried again later unless `withdrawCharge` ends it. */
+export function dueWithdrawals({ database }: CreationSettings, provider: string, most: number): Promise<ChargeWithdrawalRow[]> {
+  return database.query((sql) => takeDueWithdrawals(sql, provider, most, firstRetrySeconds))
+}
+
+/**
+ * Expires a charge at the provider (decision 3.2). Money that had arrived before is recorded. Without an answer nothing
+ * changes and the withdrawal stays due.
+ */
+export async function withdrawCharge(withdrawal: ChargeWithdrawalRow, settings: CreationSettings): Promise<void> {
+  const { tenant_id, merchant_id, attempt_id } = withdrawal
+  const { database, providers, runtime } = settings
+  const attempt = await database.query((sql) => findPaymentAttempt(sql, tenant_id, merchant_id, attempt_id))
+  const key = attempt?.provider_key ?? null
+  const operation = key === null ? undefined : await database.query((sql) => findProviderOperation(sql, tenant_id, merchant_id, key))
+  if (!attempt || !operation) throw new Error(`payment attempt ${attempt_id} has no operation to withdraw`)
+  const ended = await expire(providerOf(providers, operation), operation.id, attempt.charge_reference)
+  if (ended.outcome === 'unknown') return
+  const now = runtime.now()
+  await database.tx(async (sql) => {
+    await lockIntentOf(sql, operation)
+    if (ended.outcome === 'ended') await applyPayments(sql, operation, ended.charge, settings, now)
+    await endPaymentAttempt(sql, tenant_id, merchant_id, attempt_id, 'expired', null)
+    await finishWithdrawal(sql, withdrawal, now)
+  })
+}
+
+/** By our key where the provider's reference is not known. */
+async function expire(provider: PaymentProvider, key: string, reference: string | null): Promise<ExpireChargeResult> {
+  if (reference !== null) return provider.expireCharge(reference)
+  const found = await provider.findCharge(key)
+  return found.outcome === 'found' ? provider.expireCharge(found.charge.reference) : found
+}

@@ -1,0 +1,68 @@
+import type { DeliveryKey } from '../db/payments/events.ts'
+import {
+  endDeliveriesOfDeleted, freeLapsedDeliveries, listOverdueDeliveries, listUnsettledSubscriptions, lockUnsettledSubscription,
+  markSubscriptionSettled, wakeDeliveries,
+} from '../db/payments/webhookSweeps.ts'
+import type { UnsettledSubscription } from '../db/payments/webhookSweeps.ts'
+import type { Database, Sql } from '../db/sql.ts'
+import type { Boss } from './boss.ts'
+import { enqueueDeliveriesTx } from './deliveryJobs.ts'
+
+export interface WebhookSweepSettings {
+  database: Database
+  boss: Boss
+}
+
+const lapsedAtATime = 200
+const overdueAtATime = 2000
+const subscriptionsAtATime = 200
+const overdueSeconds = 30
+const wokenPerSecond = 10
+/** As many as are woken until the next sweep. */
+const wokenAtATime = wokenPerSecond * 30
+const endedAtATime = 1000
+
+/** Closes the attempts of workers that ended as lost and makes their deliveries due now. True when there may be more. */
+export async function sweepLapsedDeliveries({ database, boss }: WebhookSweepSettings): Promise<boolean> {
+  const freed = await database.tx((sql) => enqueued(sql, boss, freeLapsedDeliveries(sql, lapsedAtATime)))
+  return freed.length >= lapsedAtATime
+}
+
+/** Adds the jobs that due deliveries lack: the rows are the truth, whatever happened to the queue (decision 6.3). */
+export async function sweepOverdueDeliveries({ database, boss }: WebhookSweepSettings): Promise<void> {
+  await database.tx((sql) => enqueued(sql, boss, listOverdueDeliveries(sql, overdueSeconds, overdueAtATime)))
+}
+
+/** Goes on through what waited for an activation, ten a second, and ends what a deletion left. True when there is more to end. */
+export async function sweepUnsettledSubscriptions({ database, boss }: WebhookSweepSettings): Promise<boolean> {
+  const subscriptions = await database.query((sql) => listUnsettledSubscriptions(sql, subscriptionsAtATime))
+  let more = false
+  for (const subscription of subscriptions) {
+    const rest = await database.tx((sql) => settleSubscription(sql, boss, subscription))
+    more ||= rest === 'to end'
+  }
+  return more
+}
+
+/** One step through the waiting deliveries of a subscription, in the caller's transaction. Answers what is left. */
+export async function settleSubscription(
+  sql: Sql, boss: Boss, key: Pick<UnsettledSubscription, 'id' | 'tenant_id' | 'merchant_id'>,
+): Promise<'nothing' | 'to wake' | 'to end'> {
+  const subscription = await lockUnsettledSubscription(sql, key)
+  if (!subscription) return 'nothing'
+  if (subscription.deleted) {
+    if (await endDeliveriesOfDeleted(sql, subscription, endedAtATime) === endedAtATime) return 'to end'
+  } else if (subscription.active) {
+    const woken = await enqueued(sql, boss, wakeDeliveries(sql, subscription, wokenPerSecond, wokenAtATime))
+    if (woken.length === wokenAtATime) return 'to wake'
+  }
+  // Inactive again: the next activation begins anew.
+  await markSubscriptionSettled(sql, subscription)
+  return 'nothing'
+}
+
+async function enqueued(sql: Sql, boss: Boss, listing: Promise<DeliveryKey[]>): Promise<DeliveryKey[]> {
+  const deliveries = await listing
+  await enqueueDeliveriesTx(sql, boss, deliveries)
+  return deliveries
+}
