@@ -18,7 +18,7 @@ import { trusting } from './harness/webhooks.ts'
 
 // BAYAR_SEED repeats a run, BAYAR_FUZZ_RUNS makes it longer: requests of each operation.
 const seed = Number(process.env.BAYAR_SEED ?? randomInt(2 ** 31))
-const runs = Number(process.env.BAYAR_FUZZ_RUNS ?? 60)
+const runs = Number(process.env.BAYAR_FUZZ_RUNS ?? 50)
 console.log(`fuzz: BAYAR_SEED=${seed} BAYAR_FUZZ_RUNS=${runs}`)
 
 const receiver = await startReceiver()
