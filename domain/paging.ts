@@ -9,9 +9,9 @@ export interface Page {
 /** Largest `page` times `limit`: deeper pages cost the server a read of everything before them (decision 1.5). */
 export const deepestRow = 1_000_000
 
-/** The page that a list query asks for; null when it is too deep. The query is validated and clamped already. */
-export function pageOf({ page = 1, limit = 20 }: { page?: number, limit?: number }): Page | null {
-  return page * limit > deepestRow ? null : { page, limit, offset: (page - 1) * limit }
+/** The page that a list query asks for. The query is validated and clamped, and a page too deep refused, before. */
+export function pageOf({ page = 1, limit = 20 }: { page?: number, limit?: number }): Page {
+  return { page, limit, offset: (page - 1) * limit }
 }
 
 /** The members of every list envelope beside the resource (brief, payments: List envelope). */

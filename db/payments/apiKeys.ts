@@ -85,6 +85,16 @@ export async function listApiKeys(
   return { rows, total: count?.total ?? 0 }
 }
 
+/** A key within reach. */
+export async function findApiKey(sql: Sql, { tenantId, merchantIds }: Scope, id: string): Promise<ApiKeyRecord | undefined> {
+  const ids = merchantIds as string[] | null
+  const [row] = await sql<ApiKeyRecord[]>`
+    select id, tenant_id, merchant_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at
+    from payments.api_keys
+    where tenant_id = ${tenantId} and (${ids}::uuid[] is null or merchant_id = any(${ids}::uuid[])) and id = ${id}`
+  return row
+}
+
 /** A key within reach, locked for a change. */
 export async function lockApiKey(sql: Sql, { tenantId, merchantIds }: Scope, id: string): Promise<(ApiKeyRecord & { created_by: string }) | undefined> {
   const ids = merchantIds as string[] | null

@@ -1,6 +1,7 @@
 import type { OpenAPIBackend } from 'openapi-backend'
 import type { ErrorObject } from 'ajv'
 import { ApiError } from '../../domain/apiError.ts'
+import { deepestRow } from '../../domain/paging.ts'
 import type { ErrorCode } from '../../domain/apiError.ts'
 import type { Exchange, Guard, Step } from './exchange.ts'
 import type { Operation, Parameter, Schema } from './operation.ts'
@@ -11,8 +12,6 @@ import { reasonOf } from './validator.ts'
 /** Most entries of `fields`; a hostile body could yield a hundred thousand (decision 5.7). */
 const maxFields = 20
 const wholeNumber = /^-?\d{1,15}$/
-/** Most entries that pages may reach: beyond it a list would be counted through from its start (decision 1.5). */
-const maxOffset = 1_000_000
 const idempotencyKeyForm = /^[\x21-\x7e]{1,255}$/
 
 /** The guard that reads the body and checks everything the request carries against the document. */
@@ -42,8 +41,8 @@ function validateStep(operation: Operation, api: OpenAPIBackend): Step {
     if (badInteger) throw new ApiError('validation_failed', { fields: { [badInteger]: 'must be a whole number' } })
     exchange.query = parts.query
     exchange.params = parts.path
-    if (isPaged && Number(exchange.query.page) * Number(exchange.query.limit) > maxOffset) {
-      throw new ApiError('validation_failed', { fields: { page: `times limit must be at most ${maxOffset}` } })
+    if (isPaged && Number(exchange.query.page) * Number(exchange.query.limit) > deepestRow) {
+      throw new ApiError('validation_failed', { fields: { page: `times limit must be at most ${deepestRow}` } })
     }
     if (!isStorable(exchange.params)) throw new ApiError('not_found')
     assertStorable(exchange.query)

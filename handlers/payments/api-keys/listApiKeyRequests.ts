@@ -1,13 +1,13 @@
 import { listApiKeyRequests as listRows } from '../../../db/payments/apiKeyRequests.ts'
-import { lockApiKey } from '../../../db/payments/apiKeys.ts'
+import { findApiKey } from '../../../db/payments/apiKeys.ts'
 import { envelopeOf, pageOf } from '../../../domain/paging.ts'
 import type { Handler } from '../handler.ts'
 
 const shownDays = 30
 
 export const listApiKeyRequests: Handler<'listApiKeyRequests'> = async ({ fail, now, params, query, reach, reply, sql }) => {
-  const page = pageOf(query) ?? fail('validation_failed', { fields: { page: 'page times limit must be at most 1000000' } })
-  const key = await lockApiKey(sql, reach, params.id) ?? fail('not_found')
+  const page = pageOf(query)
+  const key = await findApiKey(sql, reach, params.id) ?? fail('not_found')
   const since = new Date(now.getTime() - shownDays * 86_400_000)
   const { rows, total } = await listRows(sql, { tenantId: key.tenant_id, merchantId: key.merchant_id, apiKeyId: key.id }, since, page)
   return reply(200, {

@@ -31,6 +31,11 @@ test('200: shows the merchants within reach, or the one that is named', async ()
   expect(await call('listApiKeys', { as: owner })).toMatchObject({ body: { total: 3 } })
 })
 
+test('200: the millionth row is the deepest that is looked for; past the end a page is empty', async () => {
+  expect(await call('listApiKeys', { as: owner, query: { page: '10000', limit: '100' } }))
+    .toMatchObject({ status: 200, body: { api_keys: [], page: 10_000, limit: 100, total: 3 } })
+})
+
 test('400: a page too deep names page', async () => {
   expect(await call('listApiKeys', { as: owner, query: { page: '10001', limit: '100' } })).toMatchObject({ status: 400, body: { fields: { page: expect.any(String) as unknown } } })
 })

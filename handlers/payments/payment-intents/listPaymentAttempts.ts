@@ -5,7 +5,7 @@ import { paymentAttemptView } from '../../../domain/paymentIntentView.ts'
 import type { Handler } from '../handler.ts'
 
 export const listPaymentAttempts: Handler<'listPaymentAttempts'> = async ({ fail, now, params, query, reach, reply, sql }) => {
-  const page = pageOf(query) ?? fail('validation_failed', { fields: { page: 'is too deep' } })
+  const page = pageOf(query)
   if (!await findPaymentIntent(sql, reach, params.id)) fail('not_found')
   const filters = { intentId: params.id }
   const [rows, total] = await Promise.all([listRows(sql, reach, filters, page, now), countPaymentAttempts(sql, reach, filters, now)])

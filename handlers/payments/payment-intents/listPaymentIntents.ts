@@ -6,7 +6,7 @@ import type { Handler } from '../handler.ts'
 import { readFilters } from './moneyFilters.ts'
 
 export const listPaymentIntents: Handler<'listPaymentIntents'> = async ({ app, fail, now, query, reach, reply, sql }) => {
-  const page = pageOf(query) ?? fail('validation_failed', { fields: { page: 'is too deep' } })
+  const page = pageOf(query)
   const filters = readFilters(query)
   const scope = await listScope(sql, reach, query.merchant_id, fail)
   const [rows, total] = await Promise.all([listRows(sql, scope, filters, page, now), countPaymentIntents(sql, scope, filters, now)])
