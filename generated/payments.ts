@@ -327,7 +327,7 @@ export interface paths {
          * Receive a payment provider's callback
          * @description Where a payment provider reports what became of a charge. The callback is verified by the provider's own signature under the credential in the
          *     path, kept as it came, and answered quickly; its money is applied once per provider reference. A callback that matches nothing known is kept and
-         *     answered 200, since it may have overtaken the answer to the creation it belongs to.
+         *     answered 200, since it may have overtaken the answer to the creation it belongs to; it is applied anew after 30 seconds, then less and less often for more than a day.
          */
         post: operations["receivePspWebhook"];
         delete?: never;
