@@ -50,6 +50,20 @@ module.exports = {
       to: { path: '^spec/' },
     },
     {
+      name: 'sdk-stands-alone',
+      comment: 'Receivers install it by itself: write what it needs into it, or have run/writeSdk.ts copy it there.',
+      severity: 'error',
+      from: { path: '^sdk/([^/]+)/' },
+      to: { pathNot: '^sdk/$1/', dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'sdk-is-for-receivers',
+      comment: 'The program does not depend on what it hands out: tests compare the two.',
+      severity: 'error',
+      from: { pathNot: `${tests}|^sdk/` },
+      to: { path: '^sdk/' },
+    },
+    {
       name: 'worker-composes-little',
       comment: 'The worker\'s entry shares log and metrics with the services; anything else of handlers belongs into jobs.',
       severity: 'error',
@@ -92,7 +106,7 @@ module.exports = {
       from: {
         orphan: true,
         pathNot: [
-          tests, entries, '\\.d\\.ts$', '^generated/', '^pages/assets/', '^handlers/(payments|storefront|identity)/[^/]+/[^/]+\\.ts$', '^run/(start|check|test|migrate)\\.ts$',
+          tests, entries, '\\.d\\.ts$', '^generated/', '^sdk/', '^pages/(docs/)?assets/', '^run/inbox/assets/', '^handlers/(payments|storefront|identity)/[^/]+/[^/]+\\.ts$', '^run/(start|check|test|migrate)\\.ts$',
         ],
       },
       to: {},

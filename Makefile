@@ -8,7 +8,7 @@ NODE := node_modules/.bin/node
 # Named after what it was made from, so that an install is done again when that changes and never otherwise.
 INSTALLED := node_modules/.installed-$(shell cat package-lock.json patches/* | cksum | tr ' ' '-')
 
-.PHONY: help install run dev test check generate lint mock contract migrate bench drill publish clean
+.PHONY: help install run dev test test-long screenshots check generate lint mock contract migrate bench drill publish clean
 
 help: ## List what can be done
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -29,13 +29,21 @@ dev: $(INSTALLED) ## The same, started again when a source file changes
 test: $(INSTALLED) ## Checks, tests and contract; the last line is the total
 	@exec $(NODE) run/test.ts
 
+test-long: $(INSTALLED) ## The tests that can go on for longer, in their long form: models, fuzz, races (an hour and more)
+	@exec $(NODE) run/testLong.ts
+
+screenshots: $(INSTALLED) ## Take the pictures of the hosted checkout anew, in a real browser (a few minutes)
+	@exec $(NODE) run/screenshots.ts
+
 check: $(INSTALLED) ## Types, lint, import boundaries, fresh generated files, nothing published broken
 	@exec $(NODE) run/check.ts
 
-generate: $(INSTALLED) ## Write generated/ from spec/ and the migrations, and the settings into README.md
+generate: $(INSTALLED) ## Write what is made of other files: generated/, what receivers install in sdk/, parts of README.md and docs/
 	@$(NODE) spec/generate.ts
 	@$(NODE) run/writeSchemas.ts
 	@$(NODE) run/writeReadme.ts
+	@$(NODE) run/writeSdk.ts
+	@$(NODE) run/writeDocs.ts
 
 lint: $(INSTALLED) ## House lint of the documents, lint of the code
 	@$(NODE) node_modules/@redocly/cli/bin/cli.js lint payments storefront identity --format stylish
@@ -56,8 +64,16 @@ migrate: $(INSTALLED) ## Bring the databases up to date: those of DATABASE_URL a
 bench: $(INSTALLED) ## Measure speed on this machine
 	@exec $(NODE) bench/bench.ts
 
-drill: $(INSTALLED) ## Kill and starve what runs, under load, and check that nothing is lost
-	@exec $(NODE) bench/drill.ts
+drill: $(INSTALLED) ## Kill and starve what runs, under load, and check that nothing is lost; `make drill webhooks` runs one, NAME=webhooks too
+	@exec $(NODE) bench/drill.ts $(DRILLS)
+
+# What stands behind `make drill` names drills, not targets.
+ifeq (drill,$(firstword $(MAKECMDGOALS)))
+DRILLS := $(wordlist 2,$(words $(MAKECMDGOALS)),$(MAKECMDGOALS))
+.PHONY: $(DRILLS)
+$(DRILLS):
+	@:
+endif
 
 publish: $(INSTALLED) ## Make the working documents the published ones, unless they break what was published
 	@exec $(NODE) spec/publish.ts

@@ -1,38 +1,83 @@
-// `make bench`: what the pipeline costs, how long a start takes, how fast payments are. Prints tables and writes bench/results.md.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir, totalmem } from 'node:os'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { startBenchSystem } from './benchSystem.ts'
+import { measureDeliveries } from './deliveries.ts'
+import { deliveriesSection } from './deliveryResults.ts'
+import { listsSection } from './listResults.ts'
+import { measureLists } from './lists.ts'
 import { measurePayments } from './payments.ts'
+import { paymentsSection } from './paymentResults.ts'
 import { measurePipeline } from './pipeline.ts'
-import { results } from './results.ts'
+import { pipelineSection, resultsWith, startUpSection } from './results.ts'
+import type { Section } from './results.ts'
+import { measureScaleOut, scaleOutSection } from './scaleOut.ts'
+import { soak, soakSection } from './soak.ts'
 import { measureStartUp } from './startUp.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'bayar-bench-'))
-const from = performance.now()
-const say = (line: string): void => console.log(`[${((performance.now() - from) / 1000).toFixed(0).padStart(3)} s] ${line}`)
-try {
-  say('the pipeline with 330 operations, in turn with bare servers')
-  const pipeline = await measurePipeline({}, say)
-  say('starting PostgreSQL')
+/** Something to measure, by name; it answers its part of bench/results.md. */
+interface Bench {
+  name: string
+  run(directory: string, say: (line: string) => void): Promise<Section>
+}
+
+const onSystem = async <Result>(directory: string, measure: (system: Awaited<ReturnType<typeof startBenchSystem>>) => Promise<Result>): Promise<Result> => {
   const system = await startBenchSystem(directory)
   try {
-    say('start-up of the payments process')
-    const startUp = await measureStartUp(system, directory)
-    say('payments with 16 connections')
-    const payments = await measurePayments(system, say)
-    const [processor] = cpus()
-    const { text, failed } = results({
-      machine: `${cpus().length} x ${processor?.model.trim() ?? 'unknown processor'}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB`,
-      versions: `Node ${process.versions.node}, PostgreSQL ${system.serverVersion}`, date: new Date().toISOString().slice(0, 10), pipeline, startUp, payments,
-    })
-    writeFileSync(fileURLToPath(new URL('results.md', import.meta.url)), text)
-    console.log(`\n${text}`)
-    process.exitCode = failed ? 1 : 0
+    return await measure(system)
   } finally {
     await system.stop()
   }
-} finally {
-  rmSync(directory, { recursive: true, force: true })
 }
+
+const benches: readonly Bench[] = [
+  { name: 'pipeline', run: async (_, say) => pipelineSection(await measurePipeline({}, say)) },
+  { name: 'start-up', run: (directory) => onSystem(directory, async (system) => startUpSection(await measureStartUp(system, directory), system.serverVersion)) },
+  { name: 'payments', run: (directory, say) => onSystem(directory, async (system) => paymentsSection(await measurePayments(system, directory, say), system.serverVersion)) },
+  { name: 'scale-out', run: (directory, say) => onSystem(directory, async (system) => scaleOutSection(await measureScaleOut(system, say), system.serverVersion)) },
+  { name: 'lists', run: async (directory, say) => listsSection(await measureLists(directory, say)) },
+  { name: 'deliveries', run: async (directory, say) => deliveriesSection(await measureDeliveries(directory, say)) },
+]
+
+/** Only by name: it takes half an hour, or the minutes that are asked for. */
+const soakOf = (minutes: number): Bench => ({
+  name: 'soak', run: (directory, say) => onSystem(directory, async (system) => soakSection(await soak(system, directory, say, { minutes }), system.serverVersion)),
+})
+
+const resultsFile = fileURLToPath(new URL('results.md', import.meta.url))
+
+/**
+ * `make bench`: what things cost and how fast they are. `node bench/bench.ts [name ...]` measures those, NAME in the
+ * environment names some too; without a name all of them but the soak, whose length --minutes gives. Prints tables and writes them to bench/results.md, where the
+ * tables of what was not measured stay. Exit code 1 when a bar was missed.
+ */
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: { minutes: { type: 'string', default: process.env.MINUTES ?? '30' } } })
+  const names = [...positionals, ...(process.env.NAME ?? '').split(/[\s,]+/)].filter((name) => name !== '')
+  const known = [...benches, soakOf(Number(values.minutes))]
+  const unknown = names.filter((name) => !known.some((bench) => bench.name === name))
+  if (unknown.length > 0) throw new Error(`no bench is called ${unknown.join(', ')}: ${known.map(({ name }) => name).join(', ')}`)
+  if (!(Number(values.minutes) > 0)) throw new Error(`--minutes ${values.minutes} is no length of time`)
+  const from = performance.now()
+  const say = (line: string): void => console.log(`[${((performance.now() - from) / 1000).toFixed(0).padStart(3)} s] ${line}`)
+  for (const { name, run } of names.length === 0 ? benches : known.filter(({ name: given }) => names.includes(given))) {
+    const directory = mkdtempSync(join(tmpdir(), 'bayar-bench-'))
+    try {
+      say(name)
+      const section = await run(directory, say)
+      console.log(`\n${section.text}\n`)
+      // Each at once: what was measured is kept even if a later one cannot be.
+      writeFileSync(resultsFile, resultsWith(existsSync(resultsFile) ? readFileSync(resultsFile, 'utf8') : '', section))
+      if (!section.held) process.exitCode = 1
+    } finally {
+      rmSync(directory, { recursive: true, force: true })
+    }
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.stack : String(error))
+  process.exitCode = 2
+})

@@ -2,26 +2,31 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { startServiceProcess } from '../contract-tests/harness/serviceProcess.ts'
 import type { ServiceProcess } from '../contract-tests/harness/serviceProcess.ts'
 import { ensureDatabase, migrate } from '../db/migrate.ts'
-import { findLiveApiKey } from '../db/payments/apiKeys.ts'
-import type { ApiKeyRow } from '../db/payments/apiKeys.ts'
 import { connect } from '../db/sql.ts'
 import type { Database } from '../db/sql.ts'
-import { digestOfApiKey } from '../domain/apiKeys.ts'
 import { systemRuntime } from '../domain/runtime.ts'
 import { sealingKeys } from '../domain/sealing.ts'
+import type { SealingKeys } from '../domain/sealing.ts'
 import { installQueues } from '../jobs/queues.ts'
 import { startPostgres } from '../run/embeddedPostgres.ts'
 import { seedPayments } from '../run/seedPayments.ts'
+import type { Owner } from './webhooks/events.ts'
 
 /** PostgreSQL as it is shipped, one merchant, the simulator in a process of its own, and what starts a payments process on them. */
 export interface BenchSystem {
   apiKey: string
-  key: ApiKeyRow
-  digest: Buffer
+  merchant: Owner
+  /** Another merchant, in a tenant of its own. */
+  addMerchant(): Promise<{ apiKey: string, merchant: Owner }>
+  sealing: SealingKeys
+  /** Address of the database. Contains the password. */
+  databaseUrl: string
+  postgresPid: number
   /** Opens the database as the driver alone would be used. */
   connect(): Database
   serverVersion: string
   startPayments(more?: Record<string, string>): Promise<ServiceProcess>
+  startWorker(more?: Record<string, string>): Promise<ServiceProcess>
   stop(): Promise<void>
 }
 
@@ -43,14 +48,17 @@ export async function startBenchSystem(directory: string): Promise<BenchSystem> 
     SIMULATOR_CALLBACK_URL: 'http://127.0.0.1:9/',
   })
   const sealing = `bench:${randomBytes(32).toString('base64')}`
-  const { apiKey } = await database.tx((sql) => seedPayments(sql, {
-    tenantId: randomUUID(), createdBy: 'user:bench', merchantId: randomUUID(), apiKey: null, credential, sealing: sealingKeys(sealing), runtime: systemRuntime,
-  }))
-  const digest = digestOfApiKey(apiKey)
-  const key = await database.query((sql) => findLiveApiKey(sql, digest, new Date()))
+  const addMerchant = async (into: Database) => {
+    const tenantId = randomUUID()
+    const { apiKey, merchantId } = await into.tx((sql) => seedPayments(sql, {
+      tenantId, createdBy: 'user:bench', merchantId: randomUUID(), apiKey: null, credential, sealing: sealingKeys(sealing), runtime: systemRuntime,
+    }))
+    return { apiKey, merchant: { tenantId, merchantId } }
+  }
+  const { apiKey, merchant } = await addMerchant(database)
   const [version] = await database.query((sql) => sql<{ number: string }[]>`select current_setting('server_version') as number`)
   await database.end()
-  if (!key || !version) throw new Error('the bench was not seeded')
+  if (!version) throw new Error('the bench was not seeded')
   const environment = {
     BAYAR_ENV: 'sandbox', DATABASE_URL: url, SEALING_KEYS: sealing, SIMULATOR_URL: simulator.url, SIMULATOR_API_KEY: simulatorKey,
     SIMULATOR_CREDENTIAL_ID: credential.id, IDENTITY_CLIENT_ID: 'payments', IDENTITY_CLIENT_SECRET: randomBytes(24).toString('base64url'),
@@ -59,8 +67,14 @@ export async function startBenchSystem(directory: string): Promise<BenchSystem> 
     BAYAR_CHECK_RESPONSES: 'off',
   }
   return {
-    apiKey, key, digest, connect: open, serverVersion: version.number,
+    apiKey, merchant, sealing: sealingKeys(sealing), databaseUrl: url, postgresPid: postgres.pid, connect: open,
+    serverVersion: version.number,
+    async addMerchant() {
+      const opened = open()
+      return addMerchant(opened).finally(() => opened.end())
+    },
     startPayments: (more = {}) => startServiceProcess('payments', { ...environment, ...more }),
+    startWorker: (more = {}) => startServiceProcess('worker', { ...environment, ...more }),
     async stop() {
       await simulator.kill()
       await postgres.stop('immediate')

@@ -1,10 +1,16 @@
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { backends } from './drills/backends.ts'
 import type { Drill, DrillReport } from './drills/drill.ts'
 import { killApi } from './drills/killApi.ts'
-import { postgresRestart } from './drills/postgresRestart.ts'
+import { pool } from './drills/pool.ts'
+import { postgresRestart, postgresStop } from './drills/postgresRestart.ts'
+import { races } from './drills/races.ts'
+import { rollingRestart } from './drills/rollingRestart.ts'
+import { slowNetwork } from './drills/slowNetwork.ts'
+import { webhooks } from './drills/webhooks.ts'
 
-const drills: readonly Drill[] = [postgresRestart, killApi]
+const drills: readonly Drill[] = [postgresRestart, postgresStop, killApi, backends, pool, races, rollingRestart, slowNetwork, webhooks]
 
 /**
  * Runs drills: `node bench/drill.ts [name ...] [--short] [--seed n] [--list]`; without a name all of them, one after
@@ -60,7 +66,7 @@ function chosen(names: readonly string[]): readonly Drill[] {
 }
 
 function describeReport({ figures, failures }: DrillReport): string {
-  const lines = figures.map(([name, value]) => `  ${name.padEnd(26)} ${value}`)
+  const lines = figures.map(([name, value]) => `  ${name.padEnd(40)} ${value}`)
   return [...lines, ...failures.map((failure) => `  FAIL: ${failure}`)].join('\n')
 }
 

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { startPayments } from '../contract-tests/harness/payments.ts'
+import { startReceiver } from '../contract-tests/harness/receiver.ts'
+import { answering, webhooksOf } from '../contract-tests/harness/webhooks.ts'
 import type { Database, Sql } from '../db/sql.ts'
 import { checkInvariants, readInvariants } from './invariants.ts'
+import type { Acknowledged } from './invariants.ts'
 
-const { call, database, given, simulator } = await startPayments({ settings: { PROVIDER_TIMEOUT_MS: '250' } })
+const bench = await startPayments({ settings: { PROVIDER_TIMEOUT_MS: '250' } })
+const { call, database, given, settled, simulator } = bench
+const hooks = webhooksOf(bench, await startReceiver())
 const merchant = await given.merchant()
 const as = await given.apiKey(merchant)
 
@@ -17,12 +22,35 @@ const make = async (body: object): Promise<string> => {
     select id from payments.payment_intents where reference_id = ${key}`)
   return row?.id ?? ''
 }
+const chargeOf = async (id: string): Promise<string> => {
+  const [row] = await database.query((sql) => sql<{ charge_reference: string }[]>`
+    select charge_reference from payments.payment_attempts where intent_id = ${id}`)
+  return row?.charge_reference ?? ''
+}
+const pay = async (id: string): Promise<void> => {
+  await simulator.pay(await chargeOf(id), { force: true })
+  await settled()
+}
 const paid = await make({})
-await simulator.pay((await simulator.charges()).charges[0]?.reference ?? '')
+await pay(paid)
+const { id: subscription } = await hooks.subscribe(merchant, ['payment.completed'])
+const overpaid = await make({})
+await pay(overpaid)
+await pay(overpaid)
+const reversed = await make({})
+await pay(reversed)
+await simulator.move(await chargeOf(reversed), 'reverse')
+await settled()
 const open = await make({})
 const choice = await make({ allowed_channels: ['qris', 'va_bank_a'] })
 const refused = await make({ amount_idr: 50_000, allowed_channels: ['paylater_a'] })
 const silent = await make({ amount_idr: 111_003 })
+for (const delivery of await hooks.deliveries(subscription)) await hooks.deliver(delivery, { sender: answering({ status: 204 }) })
+const [delivered] = await hooks.deliveries(subscription)
+const delivery = delivered?.id ?? ''
+const acknowledged: Acknowledged[] = [
+  { kind: 'paid_intent', id: paid }, { kind: 'intent', id: open }, { kind: 'event', id: delivered?.event_id ?? '' },
+]
 
 class Undone extends Error {}
 
@@ -32,7 +60,7 @@ const brokenBy = async (change: (sql: Sql) => Promise<unknown>): Promise<string[
   await database.tx(async (sql) => {
     await change(sql)
     const within = { readTx: (work: (sql: Sql) => Promise<unknown>) => work(sql) } as Database
-    for (const { name, offenders } of await checkInvariants(within)) if (offenders.length > 0) broken.push(name)
+    for (const { name, offenders } of await checkInvariants(within, acknowledged)) if (offenders.length > 0) broken.push(name)
     throw new Undone()
   }).catch((error: unknown) => {
     if (!(error instanceof Undone)) throw error
@@ -42,6 +70,7 @@ const brokenBy = async (change: (sql: Sql) => Promise<unknown>): Promise<string[
 
 /** For each invariant a change that no constraint refuses. */
 const breakages: [name: string, (sql: Sql) => Promise<unknown>][] = [
+  ['I1.acknowledged_exists', (sql) => sql`update payments.payment_intents set visible = false where id = ${open}`],
   ['I2.one_intent_per_key', (sql) => sql`
     update payments.provider_operations set idempotency_key = (select idempotency_key from payments.provider_operations
     where intent_id = ${open})
@@ -58,14 +87,17 @@ const breakages: [name: string, (sql: Sql) => Promise<unknown>][] = [
   ['I4.paid_when', (sql) => sql`update payments.payment_intents set paid_at = now() where id = ${open}`],
   ['I4.paid_once_in_full', (sql) => sql`
     update payments.payment_intents set paid_idr = paid_idr - 1 where id = ${paid}`],
-  ['I4.money_is_attempts', (sql) => sql`update payments.payment_intents set overpaid_idr = 5 where id = ${paid}`],
+  ['I4.money_is_attempts', (sql) => sql`update payments.cases set expected_idr = null where intent_id = ${reversed}`],
   ['I4.uses_are_attempts', (sql) => sql`
     update payments.payment_attempts set status = 'expired', completed_at = null where intent_id = ${paid}`],
+  ['I4.overpaid_has_case', (sql) => sql`update payments.cases set received_idr = received_idr - 1 where intent_id = ${overpaid}`],
+  ['I4.reversed_has_case', (sql) => sql`update payments.cases set kind = 'dispute' where intent_id = ${reversed}`],
+  ['I4.case_of_its_merchant', (sql) => sql`update payments.cases set intent_id = ${open} where intent_id = ${overpaid}`],
   ['I4.hidden_took_nothing', (sql) => sql`
     update payments.payment_intents set status = 'cancelled', ended_at = now() where id = ${refused}`],
   ['I4.shown_when_answered', (sql) => sql`
     update payments.payment_attempts set charge_reference = null where intent_id = ${open}`],
-  ['I4.shown_early_by_money', (sql) => sql`update payments.payment_intents set visible = true where id = ${silent}`],
+  ['I4.shown_early_by_proof', (sql) => sql`update payments.payment_intents set visible = true where id = ${silent}`],
   ['I4.attempt_of_its_intent', (sql) => sql`
     update payments.payment_intents set current_attempt_id = (
       select id from payments.payment_attempts where intent_id = ${paid})
@@ -88,16 +120,45 @@ const breakages: [name: string, (sql: Sql) => Promise<unknown>][] = [
     where intent_id = ${open}`],
   ['I5.applied_proof_is_money', (sql) => sql`
     update payments.provider_callbacks set intent_id = ${open} where intent_id = ${paid}`],
+  ['I5.doubted_money_has_case', (sql) => sql`
+    update payments.provider_callbacks set outcome = 'unconfirmed' where intent_id = ${paid}`],
+  ['I5.delivered_to_whom_it_matched', async (sql) => {
+    await sql`delete from payments.webhook_attempts where delivery_id = ${delivery}`
+    await sql`delete from payments.webhook_deliveries where id = ${delivery}`
+  }],
+  ['I5.delivery_of_its_event', (sql) => sql`update payments.webhook_deliveries set kind = 'payment.failed' where id = ${delivery}`],
   ['I6.no_operation_overdue', (sql) => sql`
     update payments.provider_operations set next_try_at = now() - interval '61 seconds',
     lease_until = now() - interval '61 seconds'
     where intent_id = ${silent}`],
+  ['I6.no_callback_overdue', (sql) => sql`
+    update payments.provider_callbacks set next_try_at = now() - interval '61 seconds' where intent_id = ${paid}`],
+  ['I6.pending_is_checked', async (sql) => {
+    await sql`update payments.payment_attempts set expires_at = null where intent_id = ${open}`
+    await sql`delete from payments.attempt_checks`
+  }],
+  ['I6.no_delivery_overdue', (sql) => sql`
+    update payments.webhook_deliveries set status = 'pending', ended_at = null, due_at = now() - interval '61 seconds' where id = ${delivery}`],
+  ['I6.no_replay_overdue', (sql) => sql`
+    insert into payments.webhook_replays (id, tenant_id, merchant_id, kind, fingerprint, status, due_at, created_at)
+    values (gen_random_uuid(), ${merchant.tenantId}, ${merchant.id}, 'dead_letters', sha256(''), 'queued', now() - interval '61 seconds', now())`],
   ['I8.key_of_its_tenant', (sql) => sql`
     update payments.idempotency_keys set owner_id = ${randomUUID()} where resource_id = ${choice}`],
+  ['I9.attempts_without_gap', (sql) => sql`update payments.webhook_attempts set number = 2 where delivery_id = ${delivery}`],
+  ['I9.one_at_work', (sql) => sql`update payments.webhook_attempts set outcome = null, ended_at = null where delivery_id = ${delivery}`],
+  ['I9.none_after_disabling', async (sql) => {
+    await sql`
+      update payments.webhook_subscriptions set active = false, disabled_at = now(), disabled_reason = 'paused' where id = ${subscription}`
+    await sql`update payments.webhook_attempts set started_at = clock_timestamp() where delivery_id = ${delivery}`
+  }],
+  ['I12.seen_as_its_intent', (sql) => sql`update payments.payment_attempts set visible = false where intent_id = ${open}`],
+  ['I12.visible_is_listed', (sql) => sql`update payments.listed_payments set words = 'others' where attempt_id in (
+    select id from payments.payment_attempts where intent_id = ${open})`],
+  ['I12.totals_are_counts', (sql) => sql`delete from payments.list_changes where ctid in (select min(ctid) from payments.list_changes)`],
 ]
 
 describe('the invariants', () => {
-  test('hold after creations, a refusal, a silent provider and a payment', async () => {
+  test('hold after creations, a refusal, a silent provider, a payment, one too many and one that was taken back', async () => {
     expect(await brokenBy(async () => undefined)).toEqual([])
   })
 

@@ -9,58 +9,16 @@ export interface LoadOptions {
   connections: number
   /** Requests in all. */
   total: number
-  /** Requests begun a second, evenly spread; left out: as fast as they are answered. */
-  rate?: number
-}
-
-export interface LoadResult {
-  seconds: number
-  perSecond: number
-  /** Milliseconds. */
-  p50: number
-  p99: number
 }
 
 const headEnd = Buffer.from('\r\n\r\n')
 
 /**
- * Sends requests over keep-alive connections, each connection one at a time. Throws on an answer that is no 2xx. Plain sockets, because the generator shares the machine with what it measures.
- */
-export async function load({ port, requests, connections, total, rate = Infinity }: LoadOptions): Promise<LoadResult> {
-  const latencies = new Float64Array(total)
-  let sent = 0
-  let answered = 0
-  const started = performance.now()
-  const work = async (): Promise<void> => {
-    const exchange = await openExchange(port)
-    try {
-      while (sent < total) {
-        const request = requests[sent % requests.length] as Buffer
-        const due = started + sent / rate * 1000
-        sent += 1
-        const early = due - performance.now()
-        if (early > 0) await wait(early)
-        // Timed from when it was due: a server that falls behind must not shorten its own waiting times.
-        const at = rate === Infinity ? performance.now() : due
-        await exchange.send(request)
-        latencies[answered] = performance.now() - at
-        answered += 1
-      }
-    } finally {
-      exchange.end()
-    }
-  }
-  await Promise.all(Array.from({ length: connections }, work))
-  const seconds = (performance.now() - started) / 1000
-  latencies.sort()
-  return { seconds, perSecond: total / seconds, p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) }
-}
-
-/**
  * Sends requests in rounds, one on each connection, and looks for the answers now and then. What a server pays for an
- * answer depends on whether the other side sleeps and must be woken; here it never is, however slow the server.
+ * answer depends on whether the other side sleeps and must be woken; here it never is, however slow the server. Throws on an
+ * answer that is no 2xx. Plain sockets, because the generator shares the machine with what it measures.
  */
-export async function loadInRounds({ port, requests, connections, total }: Omit<LoadOptions, 'rate'>): Promise<void> {
+export async function loadInRounds({ port, requests, connections, total }: LoadOptions): Promise<void> {
   const exchanges = await Promise.all(Array.from({ length: connections }, () => openExchange(port)))
   try {
     for (let sent = 0; sent < total; sent += connections) {
@@ -93,10 +51,6 @@ const nextTurn = () => new Promise<void>((resolve) => {
 export function requestBytes(method: string, path: string, headers: Record<string, string>, body = ''): Buffer {
   const lines = Object.entries({ Host: 'localhost', ...headers, ...(body !== '' && { 'Content-Length': String(Buffer.byteLength(body)) }) })
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`)
-}
-
-function quantile(sorted: Float64Array, share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
 interface OpenExchange {

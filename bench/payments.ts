@@ -1,165 +1,138 @@
-import { randomUUID } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
+import type { ServiceProcess } from '../contract-tests/harness/serviceProcess.ts'
 import type { Database } from '../db/sql.ts'
 import { benchConnections } from './benchSystem.ts'
 import type { BenchSystem } from './benchSystem.ts'
-import { load, requestBytes } from './load.ts'
-import type { LoadResult } from './load.ts'
 import { median } from './median.ts'
-import { createOne, createSeveral, get } from './paymentStatements.ts'
+import { startLoadGenerator } from './openLoad.ts'
+import type { LoadGenerator, LoadReport } from './openLoad.ts'
+import { recordFlows } from './paymentFlows.ts'
+import type { FlowName, RecordedFlow } from './paymentFlows.ts'
+import { throughDriver } from './references/driver.ts'
+import { findPgbench, parameterTypes, pgbenchFile, runPgbench } from './references/pgbench.ts'
+import { cpuSeconds } from './webhooks/cpu.ts'
+import { sizeOf } from './references/script.ts'
+import type { Script } from './references/script.ts'
 
 export interface OperationSpeed {
-  name: string
+  name: FlowName
   /** Over HTTP, as fast as it is answered, and then evenly at half of that. */
-  service: LoadResult
-  half: LoadResult
-  /** The same statements straight through the driver, a second; null when they turned out to be others. */
-  driverPerSecond: number | null
-  /** Rows written and scans made, for each request: by the service, by the driver. */
-  work: { service: Work, driver: Work }
+  service: readonly LoadReport[]
+  half: readonly LoadReport[]
+  halfRate: number
+  /** The statements of a request straight through the driver, runs a second. */
+  driver: readonly number[]
+  /** The same through pgbench; none where it is not installed. */
+  pgbench: readonly number[]
+  /** pgbench with the last statement alone, for an operation that only reads. */
+  pointSelect: readonly number[]
+  /** CPU microseconds a request: of the service, of PostgreSQL; of PostgreSQL for a run through pgbench. Medians; null where that cannot be read. */
+  cpu: Record<'service' | 'server' | 'reference', number | null>
+  /** Of a request: statements, and waits for the server. */
+  size: { statements: number, flights: number }
 }
 
-interface Work { inserted: number, updated: number, scans: number }
-
-interface Flow {
-  name: string
-  total: number
-  requests(count: number): Buffer[]
-  straight(database: Database): Promise<void>
+export interface PaymentsSpeed {
+  operations: readonly OperationSpeed[]
+  /** Null where there is none. */
+  pgbenchProgram: string | null
 }
 
-const rounds = 3
+export interface PaymentsOptions {
+  rounds?: number
+  /** Length of each run. */
+  seconds?: number
+}
 
-/** Measures a payments process with 16 connections, and its statements through the driver, in turn. */
-export async function measurePayments(system: BenchSystem, say: (line: string) => void): Promise<OperationSpeed[]> {
-  const maker = await system.startPayments()
-  const all = flows(system, await someIntents(maker.url, system).finally(() => maker.end()))
-  const works: OperationSpeed['work'][] = []
-  for (const flow of all) works.push(await compareWork(flow, system))
+/** Measures a payments process with 16 connections, and the statements it was seen to send through the driver and pgbench, in turn. */
+export async function measurePayments(
+  system: BenchSystem, directory: string, say: (line: string) => void, { rounds = 3, seconds = 4 }: PaymentsOptions = {},
+): Promise<PaymentsSpeed> {
+  const flows = await recordFlows(system)
+  const program = findPgbench()
   const service = await system.startPayments({ DATABASE_CONNECTIONS: String(benchConnections) })
+  const generator = startLoadGenerator()
+  let round = 10
+  const throughPgbench = async (script: Script, database: Database): Promise<number[]> => {
+    if (!program) return []
+    const file = pgbenchFile(script, await parameterTypes(database, script))
+    return [await runPgbench(file, { program, url: system.databaseUrl, directory, clients: benchConnections, seconds, round: round++ })]
+  }
   try {
-    const speeds: OperationSpeed[] = []
-    for (const [at, flow] of all.entries()) {
-      speeds.push(await measure(flow, works[at] as OperationSpeed['work'], Number(new URL(service.url).port), system))
-      say(`${flow.name} measured`)
+    const operations: OperationSpeed[] = []
+    for (const flow of flows) {
+      operations.push(await measure(flow, { service, generator, system, rounds, seconds, throughPgbench }))
+      say(describe(operations.at(-1) as OperationSpeed))
     }
-    return speeds
+    return { operations, pgbenchProgram: program ?? null }
   } finally {
+    generator.stop()
     await service.kill()
   }
 }
 
-function flows(system: BenchSystem, ids: readonly string[]): Flow[] {
-  const headers = { 'Authorization': `Bearer ${system.apiKey}`, 'Content-Type': 'application/json' }
-  const creation = (channels: readonly string[]) => (count: number) => Array.from({ length: count }, () =>
-    requestBytes('POST', '/v1/payments/intents', { ...headers, 'Idempotency-Key': randomUUID() },
-      JSON.stringify({ amount_idr: 150_000, allowed_channels: channels, description: 'Order 1042', metadata: { order_id: '1042' } })))
-  let next = 0
-  return [
-    { name: 'createPaymentIntent, several channels', total: 1500, requests: creation(['qris', 'va_bank_a', 'ewallet_wallet_a']), straight: (database) => createSeveral(system, database) },
-    { name: 'createPaymentIntent, through the simulator', total: 800, requests: creation(['qris']), straight: (database) => createOne(system, database) },
-    {
-      name: 'getPaymentIntent', total: 4000,
-      requests: (count) => Array.from({ length: count }, (_, at) => requestBytes('GET', `/v1/payments/intents/${ids[at % ids.length]}`, headers)),
-      straight: (database) => get(system, database, ids[next++ % ids.length] as string),
-    },
-  ]
+interface Means {
+  service: ServiceProcess
+  generator: LoadGenerator
+  system: BenchSystem
+  rounds: number
+  seconds: number
+  throughPgbench(script: Script, database: Database): Promise<number[]>
 }
 
-async function someIntents(url: string, { apiKey }: BenchSystem): Promise<string[]> {
-  return Promise.all(Array.from({ length: 50 }, async () => {
-    const response = await fetch(`${url}/v1/payments/intents`, {
-      method: 'POST', headers: { 'Authorization': `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ amount_idr: 150_000, allowed_channels: ['qris'] }),
-    })
-    const { id } = await response.json() as { id?: string }
-    if (!id) throw new Error(`createPaymentIntent answered ${response.status}`)
-    return id
-  }))
-}
-
-async function measure({ name, total, requests, straight }: Flow, work: OperationSpeed['work'], port: number, system: BenchSystem): Promise<OperationSpeed> {
+async function measure(flow: RecordedFlow, { service, generator, system, rounds, seconds, throughPgbench }: Means): Promise<OperationSpeed> {
+  const { name, script } = flow
+  const order = { ...flow, urls: [service.url], seconds }
+  const speed = {
+    name, size: sizeOf(script), service: [] as LoadReport[], half: [] as LoadReport[], driver: [] as number[], pgbench: [] as number[], pointSelect: [] as number[],
+  }
+  const cpu = { service: [] as number[], server: [] as number[], reference: [] as number[] }
+  const meter = (into: number[], pid: number, count: () => number): () => void => {
+    const before = cpuSeconds(pid)
+    return () => {
+      const after = cpuSeconds(pid)
+      if (before !== null && after !== null) into.push((after - before) / count() * 1e6)
+    }
+  }
   const database = system.connect()
-  const over = (count: number, rate?: number) =>
-    load({ port, requests: requests(count), connections: benchConnections, total: count, ...(rate !== undefined && { rate }) })
-  const straightOn = () => straight(database)
+  const work = throughDriver(script)
   try {
-    await over(total)
-    await repeatedly(straightOn, total)
-    const served: LoadResult[] = []
-    const driven: number[] = []
+    await generator.send({ ...order, pace: { atATime: benchConnections } })
+    await repeatedly(() => work(database), seconds / 2)
     for (let round = 0; round < rounds; round += 1) {
-      served.push(await over(total))
-      driven.push(await repeatedly(straightOn, total))
+      const served = (): number => speed.service.at(-1)?.answered ?? Number.NaN
+      const meters = [meter(cpu.service, service.pid, served), meter(cpu.server, system.postgresPid, served)]
+      speed.service.push(await generator.send({ ...order, pace: { atATime: benchConnections } }))
+      meters.forEach((read) => read())
+      speed.driver.push(await repeatedly(() => work(database), seconds))
+      const readReference = meter(cpu.reference, system.postgresPid, () => (speed.pgbench.at(-1) ?? Number.NaN) * seconds)
+      speed.pgbench.push(...await throughPgbench(script, database))
+      readReference()
+      if (name === 'getPaymentIntent') speed.pointSelect.push(...await throughPgbench({ ...script, statements: script.statements.slice(-1) }, database))
     }
-    const service = middle(served)
-    const halved: LoadResult[] = []
-    for (let round = 0; round < rounds; round += 1) halved.push(await over(total, service.perSecond / 2))
-    return { name, service, half: middle(halved), work, driverPerSecond: isSame(work) ? median(driven) : null }
+    const halfRate = median(speed.service.map(({ perSecond }) => perSecond)) / 2
+    for (let round = 0; round < rounds; round += 1) speed.half.push(await generator.send({ ...order, pace: { perSecond: halfRate } }))
+    const middle = (values: readonly number[]): number | null => values.some(Number.isFinite) ? median(values.filter(Number.isFinite)) : null
+    return { ...speed, halfRate, cpu: { service: middle(cpu.service), server: middle(cpu.server), reference: middle(cpu.reference) } }
   } finally {
     await database.end()
   }
 }
 
-function middle(all: readonly LoadResult[]): LoadResult {
-  const of = (name: keyof LoadResult) => median(all.map((result) => result[name]))
-  return { seconds: of('seconds'), perSecond: of('perSecond'), p50: of('p50'), p99: of('p99') }
-}
-
-const compared = 200
-
-/** What 200 requests make of the tables, and 200 times their statements. The server's statistics are whole once a connection has ended. */
-async function compareWork({ requests, straight }: Flow, system: BenchSystem): Promise<OperationSpeed['work']> {
-  const before = await workDone(system)
-  const service = await system.startPayments()
-  await load({ port: Number(new URL(service.url).port), requests: requests(compared), connections: 1, total: compared })
-  await service.end()
-  const between = await workDone(system)
-  const database = system.connect()
-  for (let at = 0; at < compared; at += 1) await straight(database)
-  await database.end()
-  const after = await workDone(system)
-  return { service: difference(before, between), driver: difference(between, after) }
-}
-
-/** Works a second, 16 at a time. */
-async function repeatedly(work: () => Promise<void>, total: number): Promise<number> {
+/** Works a second, as many at a time as there are connections. */
+async function repeatedly(work: () => Promise<void>, seconds: number): Promise<number> {
   const from = performance.now()
-  let begun = 0
+  let done = 0
   await Promise.all(Array.from({ length: benchConnections }, async () => {
-    while (begun < total) {
-      begun += 1
+    while (performance.now() - from < seconds * 1000) {
       await work()
+      done += 1
     }
   }))
-  return total / (performance.now() - from) * 1000
+  return done / (performance.now() - from) * 1000
 }
 
-/** What the payments tables have seen since the beginning, once every connection but this one has ended. */
-async function workDone(system: BenchSystem): Promise<Work> {
-  const database = system.connect()
-  try {
-    for (;;) {
-      const [row] = await database.query((sql) => sql<(Work & { others: number })[]>`
-        select sum(n_tup_ins)::int8 as inserted, sum(n_tup_upd)::int8 as updated, sum(coalesce(idx_scan, 0) + seq_scan)::int8 as scans,
-          (select count(*)::int from pg_stat_activity where application_name like 'bayar%' and pid <> pg_backend_pid()) as others
-        from pg_stat_user_tables where schemaname = 'payments'`)
-      if (!row) throw new Error('the server keeps no statistics')
-      if (row.others === 0) return row
-      await wait(lookEveryMs)
-    }
-  } finally {
-    await database.end()
-  }
-}
-
-const lookEveryMs = 20
-
-function difference(before: Work, after: Work): Work {
-  const per = (name: keyof Work) => Number(after[name] - before[name]) / compared
-  return { inserted: per('inserted'), updated: per('updated'), scans: per('scans') }
-}
-
-function isSame({ service, driver }: OperationSpeed['work']): boolean {
-  return Math.abs(service.inserted - driver.inserted) < 0.05 && Math.abs(service.updated - driver.updated) < 0.05 && Math.abs(service.scans - driver.scans) < 0.2
+function describe({ name, service, driver, pgbench, half }: OperationSpeed): string {
+  const rate = (values: readonly number[]): string => values.length === 0 ? 'not compared' : median(values).toFixed(0)
+  return `${name}: ${rate(service.map(({ perSecond }) => perSecond))} requests/s, driver ${rate(driver)}, pgbench ${rate(pgbench)}; ` +
+    `p99 at half ${median(half.map(({ p99 }) => p99)).toFixed(0)} ms`
 }

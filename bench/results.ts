@@ -1,30 +1,43 @@
-import type { OperationSpeed } from './payments.ts'
+import { cpus, totalmem } from 'node:os'
 import type { PipelineCost } from './pipeline.ts'
 import type { StartUp } from './startUp.ts'
 
-export interface Measured {
-  machine: string
-  versions: string
-  date: string
-  pipeline: PipelineCost
-  startUp: StartUp
-  payments: readonly OperationSpeed[]
+/** A part of bench/results.md, which begins with its heading. */
+export interface Section {
+  text: string
+  /** No bar was missed. */
+  held: boolean
 }
 
 const bars = { pipelineMicroseconds: 60, startSeconds: 3 }
 
-/** The tables in Markdown, and whether a bar was missed. */
-export function results({ machine, versions, date, pipeline, startUp, payments }: Measured): { text: string, failed: boolean } {
-  const { cpu, own, ownExpress, ownChecked, operations } = pipeline
+const head = [
+  '# Measured by `make bench`',
+  '',
+  'Each table says when and on what it was measured. Server, database and load generator share the machine: compare within one table only.',
+].join('\n')
+
+/** The whole of results.md with one section in the place of its former one, or behind the others. */
+export function resultsWith(before: string, { text }: Section): string {
+  const heading = (part: string): string => /^## [^\n:]*/.exec(part)?.[0] ?? ''
+  const [, ...parts] = before.split(/^(?=## )/m)
+  const known = parts.map((part) => part.trim())
+  const at = known.findIndex((part) => heading(part) === heading(text))
+  return `${[head, ...(at < 0 ? [...known, text] : known.with(at, text))].join('\n\n')}\n`
+}
+
+/** A section under its heading, with when and where it was measured; `server` is the version of PostgreSQL that took part. */
+export function section(heading: string, lines: readonly string[], held: boolean, server?: string): Section {
+  const [processor] = cpus()
+  const machine = `${cpus().length} x ${processor?.model.trim() ?? 'unknown processor'}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB`
+  const versions = [`Node ${process.versions.node}`, ...(server === undefined ? [] : [`PostgreSQL ${server}`])]
+  const measured = `Measured ${new Date().toISOString().slice(0, 10)} on ${[machine, ...versions].join(', ')}.`
+  return { text: [`## ${heading}`, '', measured, '', ...lines].join('\n').trim(), held }
+}
+
+export function pipelineSection({ cpu, own, ownExpress, ownChecked, operations }: PipelineCost): Section {
   const cost = ({ median, low, high }: PipelineCost['cpu']['http']) => `${median.toFixed(1)} (${low.toFixed(1)} to ${high.toFixed(1)})`
-  const held = own <= bars.pipelineMicroseconds && startUp.cold <= bars.startSeconds && startUp.synthetic.ready <= bars.startSeconds
-  const lines = [
-    '# Measured by `make bench`',
-    '',
-    `${date}, ${machine}, ${versions}. Server, database and load generator share the machine: compare within one run only.`,
-    '',
-    '## Pipeline: CPU microseconds a request',
-    '',
+  return section('Pipeline: CPU microseconds a request', [
     `A document of ${operations} operations, requests to every resource in turn (a list with 6 query parameters and 10 entries in the answer, a look-up, a`,
     'creation with key and a change, the last two with bodies of 20 members), no database. Whole server process, medians over the runs (least to most).',
     '',
@@ -34,40 +47,26 @@ export function results({ machine, versions, date, pipeline, startUp, payments }
       ['pipeline', cost(cpu.pipeline), own.toFixed(1), verdict(own, bars.pipelineMicroseconds, 'µs')],
       ['pipeline, answers checked as in the sandbox', cost(cpu['pipeline-checked']), ownChecked.toFixed(1), ''],
     ]),
-    '',
-    '## Start-up to ready: seconds',
-    '',
+  ], own <= bars.pipelineMicroseconds)
+}
+
+export function startUpSection({ cold, kept, synthetic }: StartUp, server: string): Section {
+  return section('Start-up to ready: seconds', [
     table(['what', 'seconds', 'bar'], [
-      ['payments process, database there, nothing kept', startUp.cold.toFixed(2), verdict(startUp.cold, bars.startSeconds, 's')],
-      ['payments process, database there, compiled code kept', startUp.kept.toFixed(2), ''],
-      [`pipeline with ${operations} operations, no database`, startUp.synthetic.ready.toFixed(2), verdict(startUp.synthetic.ready, bars.startSeconds, 's')],
-      ['of that, compiling the document', startUp.synthetic.compile.toFixed(2), ''],
+      ['payments process, database there, nothing kept', cold.toFixed(2), verdict(cold, bars.startSeconds, 's')],
+      ['payments process, database there, compiled code kept', kept.toFixed(2), ''],
+      ['pipeline with 330 operations, no database', synthetic.ready.toFixed(2), verdict(synthetic.ready, bars.startSeconds, 's')],
+      ['of that, compiling the document', synthetic.compile.toFixed(2), ''],
     ]),
-    '',
-    '## Payments: one process, 16 connections',
-    '',
-    'The driver runs the same statements in the same transactions, 16 at a time, from the process of the bench; where rows written or scans made differ, it is',
-    'not compared. Times are milliseconds. No ratio is judged here yet.',
-    '',
-    table(['operation', 'requests/s', 'p50', 'p99', 'p99 at half', 'driver alone/s', 'rows in, changed, scans'], payments.map(({ name, service, half, driverPerSecond, work }) => [
-      name, service.perSecond.toFixed(0), service.p50.toFixed(1), service.p99.toFixed(1), half.p99.toFixed(1),
-      driverPerSecond === null ? 'not compared' : driverPerSecond.toFixed(0),
-      driverPerSecond === null ? `${figures(work.service)}; driver ${figures(work.driver)}` : figures(work.service),
-    ])),
-    '',
-  ]
-  return { text: lines.join('\n'), failed: !held }
+  ], cold <= bars.startSeconds && synthetic.ready <= bars.startSeconds, server)
 }
 
-function figures({ inserted, updated, scans }: OperationSpeed['work']['service']): string {
-  return [inserted, updated, scans].map((value) => value.toFixed(1)).join(', ')
-}
-
-function verdict(value: number, bar: number, unit: string): string {
+/** `60 µs: held`, or MISSED. */
+export function verdict(value: number, bar: number, unit: string): string {
   return `${bar} ${unit}: ${value <= bar ? 'held' : 'MISSED'}`
 }
 
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
   return [line(heads), `|${heads.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n')
 }

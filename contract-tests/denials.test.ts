@@ -4,6 +4,7 @@ import type { CallerKind, Operation } from '../handlers/http/operation.ts'
 import { signCallback } from '../providers/callbackSignature.ts'
 import { damaged, denialsOf, fresh, scopesOf, withCredential } from './denialList.ts'
 import type { RawAnswer } from './harness/call.ts'
+import { openedCase } from './harness/cases.ts'
 import { asId, claimsFor, operationIds, startEveryService } from './harness/everyOperation.ts'
 
 const every = await startEveryService()
@@ -39,7 +40,14 @@ const things: Record<string, () => Promise<Record<string, string>>> = {
   updateWebhookSubscription: async () => ({ id: await subscriptionOf(merchant) }),
   deleteWebhookSubscription: async () => ({ id: await subscriptionOf(merchant) }),
   testWebhookSubscription: async () => ({ id: await subscriptionOf(merchant) }),
+  rotateWebhookSecret: async () => ({ id: await subscriptionOf(merchant) }),
+  resendEvents: async () => ({ id: await subscriptionOf(merchant) }),
+  getWebhookDelivery: async () => ({ id: await deliveryOf(merchant) }),
+  replayWebhookDelivery: async () => ({ id: await deliveryOf(merchant) }),
+  getWebhookReplayJob: async () => ({ id: await replayJobOf(merchant) }),
   getEvent: async () => ({ id: await eventOf(merchant) }),
+  getCase: async () => ({ id: (await openedCase(every.payments, merchant)).id }),
+  transitionCase: async () => ({ id: (await openedCase(every.payments, merchant)).id }),
   setMerchantChannel: async () => ({ id: merchant.id, channel: 'qris' }),
 }
 
@@ -241,12 +249,35 @@ async function keyOf(owner: typeof merchant): Promise<string> {
 }
 
 /** The receiver is one that is never sent to: a test of it succeeds and tells so. */
-async function subscriptionOf(owner: typeof merchant): Promise<string> {
+async function subscriptionOf(owner: typeof merchant, events = ['payment.completed']): Promise<string> {
   const answer = await every.payments.call('createWebhookSubscription', {
     as: await ownerOf(owner),
-    body: { url: 'https://localhost/webhooks', events: ['payment.completed'] },
+    body: { url: 'https://localhost/webhooks', events },
   })
   if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  return answer.body.id
+}
+
+async function deliveryOf(owner: typeof merchant): Promise<string> {
+  const subscriptionId = await subscriptionOf(owner, ['payment_intent.created'])
+  await intentOf(owner)
+  const answer = await every.payments.call('listWebhookDeliveries', {
+    as: await ownerOf(owner),
+    query: { subscription_id: subscriptionId },
+  })
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+  const [delivery] = answer.body.deliveries
+  if (!delivery) throw new Error('the event has no delivery')
+  return delivery.id
+}
+
+async function replayJobOf(owner: typeof merchant): Promise<string> {
+  const answer = await every.payments.call('resendEvents', {
+    as: await ownerOf(owner),
+    params: { id: await subscriptionOf(owner) },
+    body: { since: '2026-01-01T00:00:00Z' },
+  })
+  if (answer.status !== 202) throw new Error(JSON.stringify(answer.body))
   return answer.body.id
 }
 
@@ -270,7 +301,7 @@ async function rows(): Promise<number> {
     select (select count(*) from payments.payment_intents) + (select count(*) from payments.idempotency_keys)
       + (select count(*) from payments.provider_callbacks) + (select count(*) from payments.payment_attempts)
       + (select count(*) from payments.events) + (select count(*) from payments.audit_events)
-      + (select count(*) from payments.webhook_subscriptions) as n`,
+      + (select count(*) from payments.webhook_subscriptions) + (select count(*) from payments.webhook_replays) as n`,
   )
   return Number(row?.n)
 }

@@ -43,7 +43,7 @@ describe('X-Request-Id', () => {
 describe('paths', () => {
   test('an unknown path is 404 with the error body', async () => {
     for (const path of [
-      '/',
+      '/nothing',
       '/v1',
       '/v1/',
       '/v2/health',

@@ -1,5 +1,12 @@
 -- Invariants of the payments data. Each query returns the rows that break it; none may return any.
--- A query begins at a line `-- <name>: <what holds>`; the names follow the list of invariants I1 to I11.
+-- A query begins at a line `-- <name>: <what holds>`; the names follow the list of invariants I1 to I11, and I12 is of the lists.
+
+-- I1.acknowledged_exists: what was acknowledged, as far as the setting bayar.acknowledged hands it over, is there
+select a.kind, a.id
+from jsonb_to_recordset(coalesce(nullif(current_setting('bayar.acknowledged', true), ''), '[]')::jsonb) as a (kind text, id uuid)
+left join payments.payment_intents i on i.id = a.id and i.visible and a.kind in ('intent', 'paid_intent')
+left join payments.events e on e.id = a.id and a.kind = 'event'
+where e.id is null and (i.id is null or (a.kind = 'paid_intent' and i.status not in ('paid', 'reversed')));
 
 -- I2.one_intent_per_key: an Idempotency-Key of a merchant and operation made at most one intent
 select merchant_id, idempotency_operation, idempotency_key, count(distinct intent_id) as intents
@@ -52,23 +59,53 @@ select id, amount_idr, paid_idr
 from payments.payment_intents
 where max_uses = 1 and uses = 1 and paid_idr <> amount_idr;
 
--- I4.money_is_attempts: paid_idr and overpaid_idr together are what the succeeded attempts took
+-- I4.money_is_attempts: paid_idr and overpaid_idr are what the attempts took, even where it was taken back after it counted
 select i.id, i.status, i.paid_idr, i.overpaid_idr, coalesce(a.taken, 0) as taken
 from payments.payment_intents i
 left join (
-  select intent_id, sum(amount_idr) as taken
-  from payments.payment_attempts where status = 'succeeded' group by intent_id
+  select t.intent_id, sum(t.amount_idr) as taken
+  from payments.payment_attempts t
+  left join payments.cases c on c.attempt_id = t.id and c.kind = 'reversal'
+  where t.status = 'succeeded' or (t.status = 'reversed' and c.expected_idr is not null)
+  group by t.intent_id
 ) a on a.intent_id = i.id
-where i.status <> 'reversed' and i.paid_idr + i.overpaid_idr <> coalesce(a.taken, 0);
+where i.paid_idr + i.overpaid_idr <> coalesce(a.taken, 0);
 
--- I4.uses_are_attempts: every use is a succeeded attempt, and without an overpayment every succeeded attempt is a use
-select i.id, i.status, i.uses, i.overpaid_idr, coalesce(a.successes, 0) as successes
+-- I4.uses_are_attempts: every payment that counted is a use or an overpayment, and nothing else is
+select i.id, i.status, i.uses, i.overpaid_idr, coalesce(a.counted, 0) as counted, coalesce(a.overpayments, 0) as overpayments
 from payments.payment_intents i
 left join (
-  select intent_id, count(*) as successes
-  from payments.payment_attempts where status in ('succeeded', 'reversed') group by intent_id
+  select t.intent_id, count(*) as counted,
+    count(*) filter (where exists (select from payments.cases o where o.attempt_id = t.id and o.kind = 'overpayment')) as overpayments
+  from payments.payment_attempts t
+  left join payments.cases c on c.attempt_id = t.id and c.kind = 'reversal'
+  where t.status = 'succeeded' or (t.status = 'reversed' and c.expected_idr is not null)
+  group by t.intent_id
 ) a on a.intent_id = i.id
-where i.uses > coalesce(a.successes, 0) or (i.overpaid_idr = 0 and i.uses <> coalesce(a.successes, 0));
+where i.uses + coalesce(a.overpayments, 0) <> coalesce(a.counted, 0);
+
+-- I4.overpaid_has_case: money beyond what an intent takes is the sum of its overpayment cases
+select i.id, i.status, i.overpaid_idr, coalesce(c.received, 0) as received
+from payments.payment_intents i
+left join (
+  select intent_id, sum(received_idr) as received from payments.cases where kind = 'overpayment' group by intent_id
+) c on c.intent_id = i.id
+where i.overpaid_idr <> coalesce(c.received, 0);
+
+-- I4.reversed_has_case: every payment that was taken back, and every intent with it, has a reversal case
+select a.intent_id, a.id as attempt_id
+from payments.payment_attempts a
+where a.status = 'reversed' and not exists (select from payments.cases c where c.attempt_id = a.id and c.kind = 'reversal')
+union all
+select i.id, null
+from payments.payment_intents i
+where i.status = 'reversed' and not exists (select from payments.cases c where c.intent_id = i.id and c.kind = 'reversal');
+
+-- I4.case_of_its_merchant: a case is about an intent and an attempt that belong together
+select c.id, c.kind, c.intent_id, c.attempt_id
+from payments.cases c
+left join payments.payment_attempts a on a.id = c.attempt_id and a.tenant_id = c.tenant_id and a.merchant_id = c.merchant_id
+where c.attempt_id is not null and a.intent_id is distinct from c.intent_id;
 
 -- I4.hidden_took_nothing: a hidden intent is open, failed or expired, took no money and waits for a provider or did so
 select i.id, i.status, i.uses, i.paid_idr, i.overpaid_idr, o.recovery_point
@@ -86,11 +123,12 @@ join payments.payment_intents i on i.id = o.intent_id
 join payments.payment_attempts a on a.id = o.attempt_id
 where o.recovery_point = 'answered' and (not i.visible or a.charge_reference is null);
 
--- I4.shown_early_by_money: an intent is visible before its provider answered only when a payment proved the charge
+-- I4.shown_early_by_proof: an intent is visible before its provider answered only when a payment or a decline proved the charge
 select i.id, i.status, i.uses, o.id as provider_operation_id, o.recovery_point
 from payments.provider_operations o
 join payments.payment_intents i on i.id = o.intent_id and i.current_attempt_id = o.attempt_id
-where o.recovery_point in ('started', 'refused') and i.visible and i.uses = 0 and i.overpaid_idr = 0;
+join payments.payment_attempts a on a.id = o.attempt_id
+where o.recovery_point in ('started', 'refused') and i.visible and i.uses = 0 and i.overpaid_idr = 0 and a.status <> 'failed';
 
 -- I4.attempt_of_its_intent: the current attempt and the operation's attempt are attempts of that same intent
 select i.id, a.id as attempt_id, a.intent_id as attempt_intent_id
@@ -156,20 +194,133 @@ where (e.intent_id is not null and i.id is null)
   or e.body::jsonb ->> 'event' is distinct from e.kind
   or e.body::jsonb ->> 'merchant_id' is distinct from e.merchant_id::text;
 
--- I5.applied_proof_is_money: a provider's callback that was applied left a succeeded attempt
-select c.id, c.provider, c.event_id, c.intent_id
+-- I5.applied_proof_is_money: a provider's callback of a payment that was applied, or known before, is a payment of its intent
+select c.id, c.provider, c.event_id, c.intent_id, c.payment_reference
 from payments.provider_callbacks c
-where c.outcome = 'applied' and not exists (
+where c.outcome in ('applied', 'repeated') and c.status in ('paid', 'reversed') and not exists (
   select from payments.payment_attempts a
-  where a.intent_id = c.intent_id and a.provider = c.provider and a.status in ('succeeded', 'reversed'));
+  where a.intent_id = c.intent_id and a.provider = c.provider and a.status in ('succeeded', 'reversed')
+    and a.provider_reference = coalesce(c.payment_reference, a.provider_reference));
+
+-- I5.doubted_money_has_case: a callback of money that does not fit, or never was confirmed, has a case
+select c.id, c.provider, c.event_id, c.intent_id, c.outcome, c.payment_reference
+from payments.provider_callbacks c
+where c.status in ('paid', 'reversed') and c.next_try_at is null and c.outcome in ('mismatched', 'unconfirmed') and not exists (
+  select from payments.cases k
+  where k.intent_id = c.intent_id and k.provider = c.provider and k.provider_reference = coalesce(c.payment_reference, k.provider_reference)
+    and k.kind = case c.outcome when 'mismatched' then 'payment_mismatch' else 'payment_unconfirmed' end);
+
+-- I5.delivered_to_whom_it_matched: an event has a delivery for each subscription that matched it, unless it is old enough to be forgotten
+select e.id, e.kind, e.matched, count(d.id) as deliveries
+from payments.events e
+left join payments.webhook_deliveries d on d.event_id = e.id and d.origin = 'event'
+where e.matched is not null
+group by e.id, e.kind, e.created_at, e.matched
+having count(d.id) > e.matched
+  or (count(d.id) < e.matched
+    and e.created_at > coalesce((select purged_before + interval '10 seconds' from payments.webhook_retention), '-infinity'));
+
+-- I5.delivery_of_its_event: a delivery, of an event there is, is its merchant's, and so is the subscription
+select d.id, d.event_id, d.subscription_id
+from payments.webhook_deliveries d
+left join payments.events e on e.id = d.event_id and e.tenant_id = d.tenant_id and e.merchant_id = d.merchant_id and e.kind = d.kind
+left join payments.webhook_subscriptions s on s.id = d.subscription_id and s.tenant_id = d.tenant_id and s.merchant_id = d.merchant_id
+where e.id is null or s.id is null;
 
 -- I6.no_operation_overdue: no unfinished provider operation is more than 60 s past its next try
 select id, provider, holders, next_try_at, lease_until
 from payments.provider_operations
 where recovery_point = 'started' and greatest(next_try_at, lease_until) < now() - interval '60 seconds';
 
+-- I6.no_callback_overdue: no callback waits more than 60 s past the time at which it may be processed
+select id, provider, outcome, tries, next_try_at
+from payments.provider_callbacks
+where next_try_at < now() - interval '60 seconds' or (outcome = 'received' and next_try_at is null);
+
+-- I6.pending_is_checked: a pending attempt that its provider knows, and that has not just expired, is to be asked about
+select a.id, a.provider, a.status, a.expires_at
+from payments.payment_attempts a
+where a.status = 'pending' and a.provider is not null and a.provider_key is not null
+  and (a.expires_at is null or a.expires_at > now() - interval '60 seconds')
+  and not exists (select from payments.attempt_checks c where c.attempt_id = a.id);
+
+-- I6.no_delivery_overdue: no delivery is due for more than 60 s, and at nobody's work, while its subscription is active
+select d.id, d.subscription_id, d.attempt, d.due_at, d.lease_until
+from payments.webhook_deliveries d
+join payments.webhook_subscriptions s on s.tenant_id = d.tenant_id and s.merchant_id = d.merchant_id and s.id = d.subscription_id
+where d.status = 'pending' and s.active and d.due_at is not null and greatest(d.due_at, d.lease_until) < now() - interval '60 seconds';
+
+-- I6.no_replay_overdue: no unfinished replay of many deliveries is more than 60 s past its next batch
+select id, kind, status, done, due_at
+from payments.webhook_replays
+where ended_at is null and due_at < now() - interval '60 seconds';
+
 -- I8.key_of_its_tenant: the owner of an Idempotency-Key is its tenant or a merchant of it
 select k.tenant_id, k.owner_id, k.operation_id
 from payments.idempotency_keys k
 where k.owner_id <> k.tenant_id
   and not exists (select from payments.merchants m where m.tenant_id = k.tenant_id and m.id = k.owner_id);
+
+-- I9.attempts_without_gap: the attempts of a delivery are numbered from 1 to how many it has had
+select d.id, d.attempt, count(a.id) as attempts, min(a.number) as first, max(a.number) as last
+from payments.webhook_deliveries d
+left join payments.webhook_attempts a on a.delivery_id = d.id
+group by d.id, d.attempt
+having count(a.id) <> d.attempt or min(a.number) <> 1 or max(a.number) <> d.attempt;
+
+-- I9.one_at_work: an attempt without outcome is the one that holds its delivery, and a delivery that is held has one
+select d.id, d.lease_token, a.id as attempt_id, a.outcome
+from payments.webhook_deliveries d
+join payments.webhook_attempts a on a.delivery_id = d.id
+where a.outcome is null and d.lease_token is distinct from a.id
+union all
+select d.id, d.lease_token, null, null
+from payments.webhook_deliveries d
+where d.lease_token is not null
+  and not exists (select from payments.webhook_attempts a where a.id = d.lease_token and a.delivery_id = d.id and a.outcome is null);
+
+-- I9.none_after_disabling: no attempt began after its subscription ceased to be active, unless that was activated since
+select a.id, a.delivery_id, d.subscription_id, a.started_at, s.inactive_since
+from payments.webhook_subscriptions s
+join payments.webhook_deliveries d on d.subscription_id = s.id
+join payments.webhook_attempts a on a.delivery_id = d.id
+where a.started_at > s.inactive_since;
+
+-- I12.seen_as_its_intent: an attempt is visible when its intent is
+select a.id, a.visible, i.visible as intent_visible
+from payments.payment_attempts a
+join payments.payment_intents i on i.tenant_id = a.tenant_id and i.merchant_id = a.merchant_id and i.id = a.intent_id
+where a.visible <> i.visible;
+
+-- I12.visible_is_listed: what is visible is listed in its place and found by its own words, and nothing else is
+select coalesce(i.id, l.intent_id) as id, i.visible, l.words
+from payments.payment_intents i
+full join payments.listed_intents l on l.intent_id = i.id and l.tenant_id = i.tenant_id and l.merchant_id = i.merchant_id
+where i.visible is not true and l.intent_id is not null or i.visible and (l.intent_id is null or l.created_at <> i.created_at
+  or l.words <> payments.searchable(i.shortcode, i.reference_id, i.description, i.customer))
+union all
+select coalesce(a.id, l.attempt_id), a.visible, l.words
+from payments.payment_attempts a
+join payments.payment_intents i on i.tenant_id = a.tenant_id and i.merchant_id = a.merchant_id and i.id = a.intent_id
+full join payments.listed_payments l on l.attempt_id = a.id and l.tenant_id = a.tenant_id and l.merchant_id = a.merchant_id
+where a.visible is not true and l.attempt_id is not null or a.visible and (l.attempt_id is null or l.created_at <> a.created_at
+  or l.words <> payments.searchable(i.shortcode, i.reference_id, i.description, i.customer) || E'\x1f' || lower(coalesce(a.provider_reference, '')));
+
+-- I12.totals_are_counts: the total of a list and what has changed since are how many entries it has
+select tenant_id, list, merchant_id, sum(told) as told, sum(counted) as counted
+from (
+  select tenant_id, list, merchant_id, total as told, 0 as counted from payments.list_totals
+  union all
+  select tenant_id, list, merchant_id, change, 0 from payments.list_changes
+  union all
+  select tenant_id, 'intents', merchant_id, 0, count(*) from payments.payment_intents where visible group by tenant_id, merchant_id
+  union all
+  select a.tenant_id, 'payments', a.merchant_id, 0, count(*)
+  from payments.payment_attempts a
+  join payments.payment_intents i on i.tenant_id = a.tenant_id and i.merchant_id = a.merchant_id and i.id = a.intent_id and i.visible
+  group by a.tenant_id, a.merchant_id
+  union all
+  select tenant_id, 'events', merchant_id, 0, count(*) from payments.events group by tenant_id, merchant_id
+) l
+group by tenant_id, list, merchant_id
+having sum(told) <> sum(counted);

@@ -14,6 +14,15 @@ type Value = postgres.ParameterOrFragment<never> | readonly unknown[] | Part
 /** A statement on its way: await it for its rows, or put it into another statement as a fragment. */
 export type Statement<Rows extends readonly (object | undefined)[]> = postgres.PendingQuery<Rows>
 
+/**
+ * Has a statement planned for its own values each time. For statements of many shapes, whose plan depends on what is
+ * asked for: kept plans would be as many as shapes, for as long as the connection lives, and no better than a guess.
+ */
+export function withFreshPlan<Rows extends readonly (object | undefined)[]>(statement: Statement<Rows>): Statement<Rows> {
+  (statement as unknown as { options: { prepare?: boolean } }).options.prepare = false
+  return statement
+}
+
 /** Any row, for statements whose caller names no type. */
 export type Row = postgres.Row
 
@@ -30,6 +39,8 @@ export interface Sql {
   ): Statement<Rows>
   /** A jsonb parameter. A string is taken as JSON already written. */
   json(value: unknown): postgres.Parameter
+  /** Inside `tx` only: what `work` throws undoes what `work` did, and the transaction can go on. */
+  savepoint<T>(work: (sql: Sql) => Promise<T>): Promise<T>
 }
 
 export interface Database {

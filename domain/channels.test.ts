@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
-  attemptDeadline, channelCodes, channelOf, expiresInBound, intentDeadline, isChannelCode, settlementOf, ttlSeconds,
+  attemptDeadline, channelCodes, channelOf, expiresInBound, intentDeadline, isChannelCode, settlementOf, takesAnyAmount, ttlSeconds,
 } from './channels.ts'
 
 const created = new Date('2026-08-03T03:04:05.678Z')
@@ -33,6 +33,12 @@ describe('the channel table', () => {
     expect(settlementOf(code, uses)).toBe(settles)
     expect(channelOf(code).refund).toBe(refund)
     expect(channelOf(code).refund_window_days).toBe(days)
+  })
+
+  test('only a static QR takes any amount', () => {
+    const open = [0, 1, 2].map((uses) => channelCodes.filter((code) => takesAnyAmount(code, uses)))
+    expect(open).toEqual([['qris'], [], ['qris']])
+    expect(takesAnyAmount('no_such_channel', 0)).toBe(false)
   })
 
   test('every row has a name in both languages of its own and a possible range of amounts', () => {

@@ -29,7 +29,7 @@ export interface Channel {
   readonly ttl_seconds: number | null
   readonly settlement: Settlement
   /** What differs when max_uses is not 1 (decision 3.5: static QRIS). */
-  readonly multi_use?: { readonly ttl_seconds: number; readonly settlement: Settlement }
+  readonly multi_use?: { readonly ttl_seconds: number; readonly settlement: Settlement; readonly open_amount: boolean }
   readonly refund: 'manual' | 'programmatic'
   /** Only where the channel itself ends the right; the tenant's refund policy holds besides. */
   readonly refund_window_days: number | null
@@ -55,7 +55,7 @@ const qris = {
   kind: 'qris',
   ttl_seconds: 30 * MINUTE,
   settlement: 'T+0',
-  multi_use: { ttl_seconds: DAY, settlement: 'T+1' },
+  multi_use: { ttl_seconds: DAY, settlement: 'T+1', open_amount: true },
   refund: 'manual',
   refund_window_days: null,
   typed_fields: ['qr_string'],
@@ -231,6 +231,11 @@ export function ttlSeconds(code: ChannelCode, maxUses: number): number | null {
 export function settlementOf(code: ChannelCode, maxUses: number): Settlement {
   const channel = channels[code]
   return maxUses === 1 ? channel.settlement : (channel.multi_use?.settlement ?? channel.settlement)
+}
+
+/** Whether the payer sets the amount, and that of the intent is a suggestion (decision 3.5: static QRIS). */
+export function takesAnyAmount(code: string, maxUses: number): boolean {
+  return maxUses !== 1 && isChannelCode(code) && channelOf(code).multi_use?.open_amount === true
 }
 
 /**

@@ -79,6 +79,7 @@ export const settings = {
   TOKEN_JWKS_URL: url('http://localhost:4002/v1/.well-known/jwks.json', 'Where the issuer\'s keys are; another issuer is possible.'),
   DATABASE_URL: database('Database of payments and storefront.', ['payments', 'storefront', 'worker']),
   IDENTITY_DATABASE_URL: database('Database of identity.', ['identity']),
+  DRAIN_DELAY_MS: whole(0, 5000, 1000, 'Milliseconds after SIGTERM in which a service takes requests still, while `/ready` answers 503: at least what a balancer needs to see that.'),
   DATABASE_CONNECTIONS: whole(1, 100, 10, 'Most connections of this process.'),
   SEALING_KEYS: secret('Keys that stored secrets are under: `<id>:<base64 of 32 bytes>`, commas between, the first one seals.', ['payments', 'identity', 'worker']),
   IDENTITY_CLIENT_ID: text(null, 'Client by which this service signs in at identity.', ['payments']),
@@ -88,12 +89,14 @@ export const settings = {
   SIMULATOR_CREDENTIAL_ID: text(null, 'Credential that signs the simulator\'s callbacks.', ['payments', 'worker']),
   SIMULATOR_CALLBACK_SECRET: secret('Secret that signs the simulator\'s callbacks.', ['simulator']),
   SIMULATOR_CALLBACK_URL: url(null, 'Where the simulator calls back; `<PAYMENTS_URL>/v1/inbound/psp/simulator/<SIMULATOR_CREDENTIAL_ID>`.', ['simulator']),
-  SIMULATOR_JOURNAL: text('', 'File that keeps the simulator\'s charges between runs; empty keeps none.'),
+  SIMULATOR_JOURNAL: text('', 'File that keeps the simulator\'s charges and refunds between runs; empty keeps none.'),
   SANDBOX_APPROVE_CODE: text('4000000000001091', 'auth_code that approves a 3-D-Secure challenge; sandbox only.'),
   SANDBOX_DECLINE_CODE: text('4000000000001109', 'auth_code that declines a 3-D-Secure challenge; sandbox only.'),
   PROVIDER_TIMEOUT_MS: whole(10, 14_000, 8000, 'Longest call to a payment provider, in milliseconds; below the lease of 15 s.'),
   WEBHOOK_ALLOW_PRIVATE: choice(['on', 'off'], 'off', 'Lets webhooks go to loopback and private networks: development and tests only.'),
   WEBHOOK_CA_FILE: text('', 'PEM file of a further CA that receivers of webhooks may have their certificate from; empty adds none.'),
+  WEBHOOK_RETENTION_DAYS: whole(1, 3650, 30, 'Days that finished deliveries of webhooks are kept, with their attempts; events are kept for ever.'),
+  CHANNEL_DISPLAY_FILE: text('', 'JSON file of how channels are shown to payers: names, logos, steps (docs/channels.md); empty: neutral ones.'),
   RATE_LIMIT_PER_CALLER: whole(1, 1_000_000, 100, 'Requests a second for each key, token or client, in each process; bursts are twice that.'),
   RATE_LIMIT_PER_ADDRESS: whole(1, 1_000_000, 20, 'Requests a second for each client address on public operations, in each process.'),
   TRUSTED_PROXIES: list('', 'Addresses and networks of proxies whose X-Forwarded-For is believed; commas between.'),
@@ -126,6 +129,11 @@ export function readConfiguration(process: ProcessName, environment: Record<stri
   }
   if (problems.length > 0) throw new Error(`${process} cannot start:\n  ${problems.join('\n  ')}`)
   return values as Configuration
+}
+
+/** The text that a setting has when nobody sets it; null: it has none. */
+export function defaultOf(name: keyof Configuration): string | null {
+  return settings[name].fallback
 }
 
 /** The table of settings in Markdown, for the README. */

@@ -6,6 +6,8 @@ const privateRanges = ['loopback', 'private', 'uniqueLocal']
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 /** Inside global unicast and yet of no host; a version of the library may not know them. */
 const alsoRefused = [ipaddr.IPv6.parseCIDR('2001::/23'), ipaddr.IPv6.parseCIDR('2001:db8::/32'), ipaddr.IPv6.parseCIDR('3fff::/20')]
+/** Of a public range, and yet answered by the platform that a machine runs on: Azure's address of machine metadata. */
+const platformAddresses = ['168.63.129.16']
 
 /**
  * Whether outgoing webhooks may connect to an IP address: a public one (decision 6.8). Every special range is
@@ -18,7 +20,7 @@ export function mayConnectTo(address: string, allowPrivate: boolean): boolean {
   const range = plain.range()
   if (allowPrivate && privateRanges.includes(range)) return true
   if (range !== 'unicast') return false
-  if (plain instanceof ipaddr.IPv4) return true
+  if (plain instanceof ipaddr.IPv4) return !platformAddresses.includes(plain.toString())
   return plain.match(globalUnicast) && !alsoRefused.some((network) => plain.match(network))
 }
 

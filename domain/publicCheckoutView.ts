@@ -1,5 +1,6 @@
 import type { components } from '../generated/payments.ts'
-import { channelOf, isChannelCode } from './channels.ts'
+import { channelOf, isChannelCode, takesAnyAmount } from './channels.ts'
+import type { ChannelCode } from './channels.ts'
 import { isPastDeadline, typedFields } from './paymentIntentView.ts'
 import type { ViewSettings } from './paymentIntentView.ts'
 
@@ -54,9 +55,12 @@ export function publicAttemptView(attempt: AttemptRow, shortcode: string, { base
   }
 }
 
-/** A payment as its payer sees it; `hasProvider` is whether this deployment can ask anybody for a charge. */
+/** Whether this deployment takes a payment over the channel, of an amount in whole rupiah. */
+export type TakesPayment = (code: ChannelCode, maxUses: number, amountIdr: number) => boolean
+
+/** A payment as its payer sees it. */
 export function publicCheckoutView(
-  intent: CheckoutRow, attempt: AttemptRow | null, brand: Brand, hasProvider: boolean, settings: ViewSettings, now: Date,
+  intent: CheckoutRow, attempt: AttemptRow | null, brand: Brand, takes: TakesPayment, settings: ViewSettings, now: Date,
 ): PublicCheckoutView {
   const status = isPastDeadline(intent, now) ? 'expired' : intent.status
   const shown = attempt && publicAttemptView(attempt, intent.shortcode, settings, now)
@@ -67,11 +71,11 @@ export function publicCheckoutView(
     status,
     late: intent.late,
     amount_idr: intent.amount_idr,
-    amount_open: intent.max_uses !== 1 && shown?.kind === 'qris',
+    amount_open: shown !== null && takesAnyAmount(shown.channel, intent.max_uses),
     description: intent.description,
     merchant: { name: intent.merchant_name },
     brand,
-    channels: status === 'open' ? channelsFor(intent, hasProvider) : [],
+    channels: status === 'open' ? channelsFor(intent, takes) : [],
     // What cannot be paid any more is not shown as if it could.
     attempt: shown && status !== 'open' && shown.status === 'pending' ? ended(shown) : shown,
     intent_expires_at: intent.intent_expires_at?.toISOString() ?? null,
@@ -104,11 +108,10 @@ function ended({ id, channel, kind, amount_idr, attempt_expires_at }: PublicAtte
   return { id, channel, kind, status: 'expired', amount_idr, attempt_expires_at }
 }
 
-function channelsFor({ allowed_channels, merchant_channels, amount_idr }: CheckoutRow, hasProvider: boolean): PublicCheckoutView['channels'] {
+function channelsFor({ allowed_channels, merchant_channels, amount_idr, max_uses }: CheckoutRow, takes: TakesPayment): PublicCheckoutView['channels'] {
   return allowed_channels.filter(isChannelCode).flatMap((code) => {
-    const { kind, name_en, name_id, min_amount_idr, max_amount_idr, needs_provider } = channelOf(code)
-    const isOn = (hasProvider || !needs_provider) && merchant_channels.includes(code) && amount_idr >= min_amount_idr && amount_idr <= max_amount_idr
-    return isOn ? [{ code, kind, name_en, name_id }] : []
+    const { kind, name_en, name_id } = channelOf(code)
+    return merchant_channels.includes(code) && takes(code, max_uses, amount_idr) ? [{ code, kind, name_en, name_id }] : []
   })
 }
 

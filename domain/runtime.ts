@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 /** Everything a service takes from outside itself that a test must be able to hold still. */
 export interface Runtime {
-  /** Present time. Business deadlines are judged by it; leases and due times of jobs go by the database's clock. */
+  /** Present time. Business deadlines, callbacks and checks of attempts are due by it; other leases and jobs by the database's clock. */
   now(): Date
   /** `size` bytes from a cryptographic source. */
   randomBytes(size: number): Buffer

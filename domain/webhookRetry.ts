@@ -1,13 +1,62 @@
-const longestSeconds = 3600
-const failuresOfRun = 10
-const failuresOfRound = 16
+const delayCapSeconds = 3600
+
+/** The numbers that deliveries are made and retried by (brief, payments: Events; decisions 6.4, 6.5, 6.7). */
+export const retryPolicy = {
+  delayBase: 2,
+  delayCapSeconds,
+  /** The random factor lies in [min, max). */
+  jitter: { min: 0.5, max: 1.5 },
+  /** Failures in a row after which a subscription is disabled. */
+  failuresToDisable: 10,
+  attemptsPerRound: 16,
+  /** Longest attempt in all. */
+  timeoutSeconds: 30,
+  retryAfter: { statuses: [429, 503], capSeconds: delayCapSeconds },
+} as const
 
 /**
  * Seconds until the next attempt after the `failures`-th failure of a round: min(2^n, 3600) times a factor in
  * [0.5, 1.5) (brief, payments: Events; decision 6.4). `uniform` is a random number in [0, 1).
  */
 export function retryDelaySeconds(failures: number, uniform: number): number {
-  return Math.min(2 ** failures, longestSeconds) * (0.5 + uniform)
+  const { min, max } = retryPolicy.jitter
+  return baseDelaySeconds(failures) * (min + uniform * (max - min))
+}
+
+function baseDelaySeconds(failures: number): number {
+  return Math.min(retryPolicy.delayBase ** failures, delayCapSeconds)
+}
+
+/** A time at which an attempt may be made, and the seconds since the failure before it. */
+interface PlannedAttempt {
+  delaySeconds: number
+  at: Date
+}
+
+/** The next attempt after `failures` failures. It is made from `earliest` on and before `latest`. */
+export interface NextAttempt {
+  failures: number
+  earliest: PlannedAttempt
+  base: PlannedAttempt
+  latest: PlannedAttempt
+}
+
+/** The next `count` attempts of a delivery that fails for the first time at `from`, if each of them fails at once. */
+export function nextAttempts(from: Date, count: number): NextAttempt[] {
+  const at = { earliest: from.getTime(), base: from.getTime(), latest: from.getTime() }
+  const planned = (bound: keyof typeof at, delaySeconds: number): PlannedAttempt => {
+    at[bound] += delaySeconds * 1000
+    return { delaySeconds, at: new Date(at[bound]) }
+  }
+  return Array.from({ length: count }, (_, index) => {
+    const failures = index + 1
+    return {
+      failures,
+      earliest: planned('earliest', retryDelaySeconds(failures, 0)),
+      base: planned('base', baseDelaySeconds(failures)),
+      latest: planned('latest', retryDelaySeconds(failures, 1)),
+    }
+  })
 }
 
 /**
@@ -15,10 +64,11 @@ export function retryDelaySeconds(failures: number, uniform: number): number {
  * (RFC 9110, section 10.2.3). 0 when it asks for nothing.
  */
 export function requestedDelaySeconds(status: number | null, retryAfter: string | undefined, now: Date): number {
-  if ((status !== 429 && status !== 503) || retryAfter === undefined) return 0
+  const { statuses, capSeconds } = retryPolicy.retryAfter
+  if (!statuses.some((honoured) => honoured === status) || retryAfter === undefined) return 0
   const text = retryAfter.trim()
   const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - now.getTime()) / 1000
-  return Number.isNaN(seconds) ? 0 : Math.min(Math.max(seconds, 0), longestSeconds)
+  return Number.isNaN(seconds) ? 0 : Math.min(Math.max(seconds, 0), capSeconds)
 }
 
 /** What stands when a failed attempt is judged, this failure included. */
@@ -40,7 +90,7 @@ export type FailureVerdict =
 export function judgeFailure({ subscription, run, round }: FailureStanding): FailureVerdict {
   if (subscription === 'deleted') return { next: 'dead', reason: 'subscription_deleted', disables: false }
   if (subscription === 'inactive') return { next: 'wait' }
-  if (run >= failuresOfRun) return { next: 'dead', reason: 'failures', disables: true }
-  if (round >= failuresOfRound) return { next: 'dead', reason: 'exhausted', disables: false }
+  if (run >= retryPolicy.failuresToDisable) return { next: 'dead', reason: 'failures', disables: true }
+  if (round >= retryPolicy.attemptsPerRound) return { next: 'dead', reason: 'exhausted', disables: false }
   return { next: 'retry' }
 }

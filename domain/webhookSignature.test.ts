@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { newWebhookSecret, signWebhook } from './webhookSignature.ts'
+import { newWebhookSecret } from './webhookSecrets.ts'
+import { signWebhook } from './webhookSignature.ts'
 
 const sha256 = (...parts: (string | Uint8Array)[]): Buffer => parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest()
 
@@ -28,9 +29,4 @@ test('RFC 4231, test case 2, holds for the computation that the tests compare wi
 test('text and its bytes are signed alike', () => {
   const secret = newWebhookSecret({ randomBytes })
   expect(signWebhook(secret, Buffer.from('é'), at)).toBe(signWebhook(secret, 'é', at))
-})
-
-test('a secret is whsec_ and 256 random bits', () => {
-  expect(newWebhookSecret({ randomBytes })).toMatch(/^whsec_[0-9A-Za-z]{43}$/)
-  expect(newWebhookSecret({ randomBytes: () => Buffer.alloc(32, 0xff) })).not.toBe(newWebhookSecret({ randomBytes: () => Buffer.alloc(32, 0xfe) }))
 })

@@ -1,20 +1,4 @@
 import { createHmac } from 'node:crypto'
-import { base62 } from './base62.ts'
-import type { Runtime } from './runtime.ts'
-
-const secretBytes = 32
-// 62^43 is just above 2^256.
-const secretLength = 43
-
-/** A new signing secret: `whsec_` and 256 random bits in base 62. */
-export function newWebhookSecret({ randomBytes }: Pick<Runtime, 'randomBytes'>): string {
-  return `whsec_${base62(BigInt(`0x${randomBytes(secretBytes).toString('hex')}`), secretLength)}`
-}
-
-/** What a sealed secret is bound to. */
-export function webhookSecretIdentity(subscriptionId: string): string {
-  return `webhook_subscriptions:secret:${subscriptionId}`
-}
 
 /**
  * The value of X-Service-Signature: `t=<unix seconds>,v1=<hex>`, v1 being the HMAC-SHA256 of `<t>.<body>` (brief,

@@ -12,11 +12,13 @@ interface SubscriptionRow {
   disabled_at: Date | null
   disabled_reason: string | null
   last_success_at: Date | null
+  previous_secret_until: Date | null
   created_at: Date
 }
 
-/** A subscription as its owner sees it, without the secret. */
-export function webhookSubscriptionView(row: SubscriptionRow): WebhookSubscriptionView {
+/** A subscription as its owner sees it at a time, without the secret. */
+export function webhookSubscriptionView(row: SubscriptionRow, now: Date): WebhookSubscriptionView {
+  const until = row.previous_secret_until
   return {
     id: row.id,
     merchant_id: row.merchant_id,
@@ -27,6 +29,7 @@ export function webhookSubscriptionView(row: SubscriptionRow): WebhookSubscripti
     disabled_at: row.disabled_at?.toISOString() ?? null,
     disabled_reason: row.disabled_reason,
     last_success_at: row.last_success_at?.toISOString() ?? null,
+    previous_secret_expires_at: until && now < until ? until.toISOString() : null,
     created_at: row.created_at.toISOString(),
   }
 }

@@ -13,6 +13,9 @@ export interface paths {
          * @description The intents of your merchant, newest first. After its deadline an intent reads, counts and is found as `expired` at once, before any sweep has run.
          *
          *     `search` looks in the shortcode, the reference, the description, and the name, e-mail address and phone number of the customer.
+         *
+         *     `total` is exact, also of a search or filter. Without one, a page comes at once however many intents you have. What a search or filter finds is counted: one that a
+         *     million intents match takes a good part of a second.
          */
         get: operations["listPaymentIntents"];
         put?: never;
@@ -100,8 +103,8 @@ export interface paths {
          *     The live attempt is paid. Without one, the first allowed channel that can be completed here is chosen and paid. An intent for several uses takes one more.
          *     Cash is confirmed directly. A card is paid by its 3-D-Secure challenge: 409 `invalid_state` names `3ds-callback`.
          *
-         *     Amounts with a meaning end as they say: 111011 declined, 111012 paid after the deadline, 111013 reported twice, 111014 paid and taken back, 111015 paid
-         *     but never reported, 111016 expired at the provider. Where the report comes later or never, the answer is the intent as it is.
+         *     Amounts with a meaning end as they say: 111011 declined, 111012 paid after the deadline, 111013 reported twice, 111014 paid and taken back a second later, 111015 paid
+         *     but never reported (it is found when the provider is asked, half a minute after the creation at the earliest), 111016 expired at the provider. Where the report comes later or never, the answer is the intent as it is.
          *
          *     Answers once the callback is applied; after 5 seconds without it 503.
          */
@@ -124,7 +127,8 @@ export interface paths {
         /**
          * Expire an intent in the sandbox
          * @description Lets the time of an open intent run out, through the simulated provider and its signed callback where an attempt is live. Exists in the sandbox only.
-         *     Emits `payment_intent.expired`. Answers once the callback is applied; after 5 seconds without it 503.
+         *     Emits `payment_intent.expired`. Answers once the callback is applied; after 5 seconds without it 503. Where another end comes first, a payment or a
+         *     cancellation, it answers 409 `invalid_state`.
          */
         post: operations["sandboxExpirePaymentIntent"];
         delete?: never;
@@ -148,7 +152,7 @@ export interface paths {
          *
          *     In the sandbox two test card numbers are known: 4000000000001091 approves, and the intent becomes `paid`; 4000000000001109 declines, and an intent with the
          *     card as its one channel becomes `failed`. Any other value is 400 `invalid_auth_code`. The same code again, after the result that it made, answers that
-         *     result. An intent that has ended otherwise, or whose payer is not at a card challenge, is 409 `invalid_state`.
+         *     result; a code after a result that is not reported yet answers that result too. An intent that has ended otherwise, or whose payer is not at a card challenge, is 409 `invalid_state`.
          *
          *     In production `auth_code` is the acquirer's own reference, and the payment settles by the acquirer's answer about it.
          */
@@ -215,6 +219,9 @@ export interface paths {
          *
          *     `paid_from` and `paid_to` go by the time when the provider took the money; `reference_id` and `metadata` are those of the intent. `search` looks in the
          *     provider's reference, and in the shortcode, reference, description and customer of the intent.
+         *
+         *     `total` is exact, also of a search or filter. Without one, a page comes at once however many payments you have. What a search or filter finds is counted: one that a
+         *     million payments match takes a good part of a second.
          */
         get: operations["listPayments"];
         put?: never;
@@ -314,6 +321,56 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/payments/cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List cases
+         * @description What a person must look at, newest first: money beyond what an intent takes, payments that do not fit or that their provider did not confirm, and
+         *     payments that were taken back. Ask for `status=open` to see what is left to do.
+         *
+         *     `search` looks in the provider's reference, the detail, the note, and the shortcode and reference of the payment intent.
+         */
+        get: operations["listCases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/cases/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a case
+         * @description The case as it now is, with what can be done with it.
+         */
+        get: operations["getCase"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Move a case to another status
+         * @description Takes one of the case's `transitions`. Each stands for an operation, and is refused where that operation would refuse you. The kinds of today stand
+         *     for nothing but themselves: resolving one says that somebody has looked, and moves no money.
+         *
+         *     A resolved case stays so. The same body again answers it as it is; another note is refused with 409 `invalid_state`.
+         */
+        patch: operations["transitionCase"];
+        trace?: never;
+    };
     "/v1/inbound/psp/{provider}/{credentialId}": {
         parameters: {
             query?: never;
@@ -326,8 +383,10 @@ export interface paths {
         /**
          * Receive a payment provider's callback
          * @description Where a payment provider reports what became of a charge. The callback is verified by the provider's own signature under the credential in the
-         *     path, kept as it came, and answered quickly; its money is applied once per provider reference. A callback that matches nothing known is kept and
-         *     answered 200, since it may have overtaken the answer to the creation it belongs to; it is applied anew after 30 seconds, then less and less often for more than a day.
+         *     path, stored as it came, and answered at once; a repeat of a stored one adds nothing, and what cannot be read is stored too. Soon after the answer the provider is
+         *     asked what has become of the charge, and only what both say is applied, each payment once by the provider's reference. What the provider does not confirm, and what matches
+         *     nothing known (it may have overtaken the answer to the creation it belongs to), is tried again after 30 seconds, then less and less often for more than a day; money that never
+         *     is confirmed ends as a case. Money of another amount, currency or charge moves nothing and opens a case.
          */
         post: operations["receivePspWebhook"];
         delete?: never;
@@ -443,7 +502,8 @@ export interface paths {
          *     **Deliveries.** Each event is one POST of JSON with `id` (the same in every retry: deduplicate on it), `event`, `created_at`, `environment`,
          *     `api_version`, `merchant_id` and `data`. Headers: `X-Service-Event-Kind`, `X-Service-Delivery-Id` (new for every attempt) and `X-Service-Signature`:
          *     `t=<unix seconds>,v1=<hex>`, where `v1` is the HMAC-SHA256 of `<t>.<raw body>` under the secret's bytes as shown. Reject a `t` more than 300 seconds
-         *     off, compare in constant time, and verify the raw bytes, not JSON written anew.
+         *     off, compare in constant time, and verify the raw bytes, not JSON written anew. For 24 hours after `rotateWebhookSecret` the header
+         *     `X-Service-Signature-Previous` carries the old secret's signature over the same `t` and body.
          *
          *     **Answer** with any 2xx within 30 seconds, as soon as you have stored the event. Anything else is a failure, a redirect too, and is tried again after
          *     min(2^n, 3600) seconds times a random factor from 0.5 to 1.5, n being the failures so far; a `Retry-After` of a 429 or 503 is honoured up to an hour.
@@ -485,8 +545,8 @@ export interface paths {
          * @description Changes what is sent where, pauses or turns on again. Deliveries that are not made yet go to the new url.
          *
          *     **`active` false** pauses: deliveries that are not made yet wait, and none of them dies of it. Events that happen meanwhile make no delivery, but
-         *     `listEvents` has them. **`active` true** turns on again after a pause or after automatic disabling: what waits becomes due in the order in which it
-         *     happened, 10 a second, and failures are counted anew. Said of an active subscription it changes nothing.
+         *     `listEvents` has them and `resendEvents` sends them. **`active` true** turns on again after a pause or after automatic disabling: what waits becomes due
+         *     in the order in which it happened, 10 a second, and failures are counted anew. Said of an active subscription it changes nothing.
          */
         patch: operations["updateWebhookSubscription"];
         trace?: never;
@@ -502,10 +562,266 @@ export interface paths {
         put?: never;
         /**
          * Send a test delivery
-         * @description Sends one synthetic delivery of kind `webhook.test`, signed with the current secret, to the current url, and answers what came back. It is tried
-         *     once, within 30 seconds, whether the subscription is active or not, is no event, and counts neither as success nor as failure.
+         * @description Sends one synthetic delivery of kind `webhook.test`, signed with the current secret (within 24 hours of a rotation with the previous one too, as any
+         *     delivery), to the current url, and answers what came back. It is tried once, within 30 seconds, whether the subscription is active or not, is no event, and
+         *     counts neither as success nor as failure.
          */
         post: operations["testWebhookSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/webhooks/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the signing secret
+         * @description Makes a new `secret`, which is in this answer and never again, and signs every delivery with it from now on. For 24 hours, until
+         *     `previous_secret_expires_at`, deliveries carry a second header, `X-Service-Signature-Previous`: the signature by the secret until now over the same `t`
+         *     and body. `X-Service-Signature` never has more than one `v1`, by the new secret.
+         *
+         *     **Without losing a delivery.** A receiver that accepts either header goes on working with the old secret for those 24 hours: give it the new one
+         *     meanwhile. One that looks at `X-Service-Signature` alone refuses deliveries until it has the new secret; they are tried again.
+         *
+         *     **Twice within 24 hours.** The previous secret is always the one right before: the older one signs nothing from then on.
+         *
+         *     **A lost answer.** Send an `Idempotency-Key`: the same key answers the same secret again, for 30 days, and rotates nothing. Without a key, rotating again
+         *     would drop the secret that the receiver still has.
+         *
+         *     The subscription may be inactive. Deliveries that are at work may still come signed as they were begun.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/webhooks/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resend events since a time
+         * @description Sends the events of a time again to one subscription, oldest first: those that were delivered, those that are dead, and those that never had a delivery
+         *     to it, because it was not active or not there yet. Each keeps its event `id`, so a receiver that deduplicates takes in only what it lacks.
+         *
+         *     It is a job that goes on by itself, 50 deliveries a second; `getWebhookReplayJob` tells how far it is. An event that has a delivery to the subscription is
+         *     replayed, as by `replayWebhookDelivery`; another gets one with `origin` `resend`. The job begins a few seconds after it was asked for, so that no event
+         *     of before is missed, and fails when the subscription is paused, disabled or deleted.
+         *
+         *     A subscription has one unfinished resend at a time: the same body answers that job, another 409 `invalid_state`; so does a subscription that is not
+         *     active. A further job can be asked for 60 seconds after the last one; sooner, the answer is 429 `rate_limited` with `Retry-After`.
+         */
+        post: operations["resendEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/webhook-deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhook deliveries
+         * @description What was sent, is being sent or waits to be sent to your webhook subscriptions, newest first, each with how its latest attempt ended.
+         *     `getWebhookDelivery` has every attempt.
+         *
+         *     Deliveries that are `delivered` or `dead` are forgotten 30 days after their end, unless the installation keeps them for another time; the events stay
+         *     (`listEvents`). `total` is an exact count.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/webhook-deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook delivery
+         * @description The delivery with the exact body that it sends, and with what came of each attempt: status, duration, headers and the first 2 KiB that the receiver
+         *     answered, or why no answer came.
+         *
+         *     It is found by its own id, and by the `X-Service-Delivery-Id` of any of its attempts, which is what your receiver has in its log.
+         */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/webhook-deliveries/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay a webhook delivery
+         * @description Sends a delivery again, with the same event `id` and the same body, as the same delivery: its attempts are numbered on.
+         *
+         *     - `delivered` or `dead`: a new round begins, `pending` and due now, with 16 tries of its own.
+         *     - `pending`: it is due now instead of later, in the same round.
+         *     - `in_flight`, or `pending` and due already: it stays as it is, and the answer is 200 all the same.
+         *
+         *     While the subscription is not active, or when it is deleted, the answer is 409 `invalid_state`: turn it on first, or make another and resend the events
+         *     to that. One delivery can be replayed once in 10 seconds; sooner, the answer is 429 `rate_limited` with `Retry-After`. A retry with the same
+         *     `Idempotency-Key` is answered as before and replays nothing.
+         */
+        post: operations["replayWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/webhook-dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List dead letters
+         * @description Deliveries that were given up, newest first: nothing more is sent of them until they are replayed, one by `replayWebhookDelivery` or all by
+         *     `replayDeadWebhookDeliveries`. It is what `listWebhookDeliveries` lists with `status` `dead`. `total` is an exact count.
+         */
+        get: operations["listDeadWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/webhook-dead-letters/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay dead letters
+         * @description Replays every delivery of a merchant that is dead when this is asked, or those that the filters name, oldest first, each as by `replayWebhookDelivery`.
+         *     What dies again meanwhile is not taken twice.
+         *
+         *     It is a job that goes on by itself, 50 deliveries a second; `getWebhookReplayJob` tells how far it is. Deliveries of subscriptions that are not active or
+         *     deleted are left dead and counted as `skipped`. With `subscription_id` the subscription must be active, else the answer is 409 `invalid_state`, and the
+         *     job fails when it ceases to be.
+         *
+         *     A merchant has one unfinished job of this kind at a time: the same body answers that job, another 409 `invalid_state`. A further job can be asked for 60
+         *     seconds after the last one; sooner, the answer is 429 `rate_limited` with `Retry-After`.
+         */
+        post: operations["replayDeadWebhookDeliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/webhook-replays/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a replay job
+         * @description How far a job of `resendEvents` or `replayDeadWebhookDeliveries` is: those answer before the work is done, and this is where its progress and its end are
+         *     read. A finished job is forgotten after 30 days.
+         */
+        get: operations["getWebhookReplayJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/webhook-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the catalogue of webhook events
+         * @description Every kind of event that is sent, with a JSON Schema (2020-12, self-contained) of the whole body and an example of it. It is what this document says under
+         *     webhooks, computed from it. `test_event` is what `testWebhookSubscription` sends; nothing subscribes to it.
+         *
+         *     The list grows: accept a kind that you do not know. A subscription may name `payment.refunded` and `settlement.completed` before they are sent; each is in
+         *     the catalogue from the day on which it is.
+         */
+        get: operations["getWebhookEventCatalogue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payments/settings/webhook-retry-policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the retry policy of webhooks
+         * @description The numbers that deliveries are retried by, and what they come to: when the next ten attempts would be made if a delivery failed for the first time at
+         *     `from` and each attempt failed at once.
+         *
+         *     After n failures the next attempt is made in min(`delay_base`^n, `delay_cap_seconds`) seconds times a random factor from `jitter_min` up to, but not
+         *     including, `jitter_max`. A `Retry-After` of an answer with one of `retry_after_statuses` (seconds or an HTTP date) puts it off further, up to
+         *     `retry_after_cap_seconds`. After `failures_to_disable` failures in a row the delivery is dead and the subscription disabled; a delivery that fails
+         *     while others succeed is dead by itself after `attempts_per_round` attempts. A replay begins a new round.
+         */
+        get: operations["getWebhookRetryPolicy"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1430,6 +1746,169 @@ export interface components {
              */
             updated_at: string;
         };
+        /** @description A status that the case can take, and the operation that taking it stands for. */
+        CaseMove: {
+            /**
+             * @description The status, as the body of `transitionCase` names it.
+             * @example resolved
+             */
+            status: string;
+            /**
+             * @description Operation whose rules hold for the transition: who may do it, and with what proof. `transitionCase` itself where the case is all that changes.
+             * @example transitionCase
+             */
+            operation: string;
+        };
+        /** @description Something about a merchant's money that does not fit, kept until a person has looked at it. */
+        Case: {
+            /**
+             * Format: uuid
+             * @description Identifier of the case.
+             * @example 0192f3c4-a1b2-7c33-9d44-5e66f7708801
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Merchant whose money it is about.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id: string;
+            /**
+             * @description What happened; more kinds will join.
+             *
+             *     - `overpayment`: money beyond what the intent takes. It is in the intent's `overpaid_idr` and no `payment.completed` tells it.
+             *     - `payment_mismatch`: a provider reported a payment whose amount, currency or reference is not the one that was asked for. It does not count.
+             *     - `payment_unconfirmed`: a provider reported a payment and did not confirm it when asked. It does not count.
+             *     - `duplicate_reference`: an intent was paid whose creation had been given up, and whose reference another intent has taken since. The payment
+             *       counts; the order may be paid twice.
+             *     - `reversal`: a provider took back money that it had reported as paid.
+             * @example overpayment
+             */
+            kind: string;
+            /**
+             * @description `open` until somebody resolves it, then `resolved`; more states will join with more kinds.
+             * @example open
+             */
+            status: string;
+            /**
+             * Format: uuid
+             * @description Payment intent that it is about; null where there is none to be seen.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f101
+             */
+            intent_id: string | null;
+            /**
+             * Format: uuid
+             * @description Payment that it is about: the one that the money is recorded in, or, where it does not count, the one that it was meant for.
+             * @example 0192f3c4-8b22-70aa-9c1d-3b8e1f42a7d0
+             */
+            attempt_id: string | null;
+            /**
+             * @description Payment provider that reported it.
+             * @example simulator
+             */
+            provider: string | null;
+            /**
+             * @description The provider's reference of the payment. Say it when you ask the provider.
+             * @example SIM-7Q4M2K9X-2
+             */
+            provider_reference: string | null;
+            /**
+             * Format: int64
+             * @description Whole rupiah that were due; null where no amount was.
+             * @example 0
+             */
+            expected_idr: number | null;
+            /**
+             * Format: int64
+             * @description What the provider says it took, or took back, in whole units of `currency`; null where it says nothing of an amount.
+             * @example 150000
+             */
+            received_idr: number | null;
+            /**
+             * @description Currency of `received_idr` as the provider said it, `IDR` unless that is what does not fit.
+             * @example IDR
+             */
+            currency: string;
+            /**
+             * @description What happened, in plain words.
+             * @example The payment intent was paid already. 150000 rupiah more were paid.
+             */
+            detail: string;
+            /**
+             * @description What can be done with the case now; empty once it is resolved.
+             * @example [
+             *       {
+             *         "status": "resolved",
+             *         "operation": "transitionCase"
+             *       }
+             *     ]
+             */
+            transitions: components["schemas"]["CaseMove"][];
+            /**
+             * @description What whoever resolved it said about it; null while it is open.
+             * @example Paid back to the payer by bank transfer.
+             */
+            note: string | null;
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             * @example 2026-11-02T04:05:06.789Z
+             */
+            opened_at: string;
+            /**
+             * Format: date-time
+             * @description When it was resolved; null while it is open.
+             * @example 2026-11-02T09:30:00.000Z
+             */
+            resolved_at: string | null;
+            /**
+             * @description Who resolved it; null while it is open.
+             * @example user:0192f3c4-7a11-7d02-8c3e-2b7f90d1e002
+             */
+            resolved_by: string | null;
+        };
+        /** @description A page of cases. */
+        CaseList: {
+            /**
+             * @description The cases of the page, newest first.
+             * @example []
+             */
+            cases: components["schemas"]["Case"][];
+            /**
+             * @description Cases that match, on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description This page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries a page.
+             * @example 20
+             */
+            limit: number;
+            /**
+             * @description Pages in all.
+             * @example 1
+             */
+            total_pages: number;
+        };
+        /** @description The status that a case is to take. */
+        CaseTransition: {
+            /**
+             * @description The new status, one of those under `transitions`.
+             * @example resolved
+             * @enum {string}
+             */
+            status: "resolved";
+            /**
+             * @description What was found, or done about it, for whoever looks later.
+             * @example Paid back to the payer by bank transfer.
+             */
+            note: string;
+        };
         /** @description The answer to a provider's callback. */
         ProviderCallbackReceipt: {
             /**
@@ -1752,6 +2231,12 @@ export interface components {
             last_success_at: string | null;
             /**
              * Format: date-time
+             * @description Until when deliveries carry X-Service-Signature-Previous, by the secret before the last rotation; null when only the current secret signs.
+             * @example 2026-11-05T09:00:00.000Z
+             */
+            previous_secret_expires_at: string | null;
+            /**
+             * Format: date-time
              * @description When the subscription was made.
              * @example 2026-11-02T03:04:05.678Z
              */
@@ -1812,7 +2297,7 @@ export interface components {
              */
             description?: string | null;
         };
-        /** @description A new receiver of a merchant's events, with its secret. */
+        /** @description A receiver of a merchant's events, with its new secret. */
         WebhookSubscriptionWithSecret: {
             /**
              * Format: uuid
@@ -1851,21 +2336,27 @@ export interface components {
             active: boolean;
             /**
              * Format: date-time
-             * @description Since when it is not active; null, since it is.
+             * @description Since when it is not active; null while it is.
              * @example null
              */
             disabled_at: string | null;
             /**
-             * @description Why it is not active; null, since it is.
+             * @description Why it is not active, `paused` or `failures`, an open list; null while it is.
              * @example null
              */
             disabled_reason: string | null;
             /**
              * Format: date-time
-             * @description First delivery that succeeded after the last failure; null, since there was none.
+             * @description First delivery that succeeded after the last failure; null while there was none to recover from.
              * @example null
              */
             last_success_at: string | null;
+            /**
+             * Format: date-time
+             * @description Until when deliveries carry X-Service-Signature-Previous, by the secret before the last rotation; null when only the current secret signs.
+             * @example 2026-11-05T09:00:00.000Z
+             */
+            previous_secret_expires_at: string | null;
             /**
              * Format: date-time
              * @description When the subscription was made.
@@ -1937,6 +2428,597 @@ export interface components {
              * @example timeout
              */
             error: string | null;
+        };
+        /** @description Which events to send again. */
+        WebhookResendRequest: {
+            /**
+             * Format: date-time
+             * @description Events that happened at this time or later; a time in the past.
+             * @example 2026-11-02T00:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Events that happened before this time; by default, and at the latest, up to now.
+             * @example 2026-11-02T06:00:00.000Z
+             */
+            until?: string;
+            /**
+             * @description Only events of these kinds, all of which the subscription asks for; by default all that it asks for.
+             * @example [
+             *       "payment.completed"
+             *     ]
+             */
+            kinds?: string[];
+        };
+        /** @description How far a replay is. */
+        WebhookReplayProgress: {
+            /**
+             * @description How many events or dead deliveries it is about, counted when it begins; null until then.
+             * @example 5321
+             */
+            total: number | null;
+            /**
+             * @description How many of them it has gone through; all of them once it has succeeded.
+             * @example 1250
+             */
+            done: number;
+            /**
+             * @description How many of those were made due.
+             * @example 1248
+             */
+            replayed: number;
+            /**
+             * @description How many of those were left as they were: in flight or due already, no longer dead, or of a subscription that is inactive or deleted.
+             * @example 2
+             */
+            skipped: number;
+        };
+        /** @description A replay of many deliveries, which goes on by itself. */
+        WebhookReplayJob: {
+            /**
+             * Format: uuid
+             * @description Identifier of the job.
+             * @example 0192f3c4-b100-7c20-8d3f-4a9e6c21d0e1
+             */
+            id: string;
+            /**
+             * @description `dead_letters` (`replayDeadWebhookDeliveries`) or `resend` (`resendEvents`). An open list.
+             * @example resend
+             */
+            kind: string;
+            /**
+             * Format: uuid
+             * @description Merchant whose deliveries it is about.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id: string;
+            /**
+             * Format: uuid
+             * @description Subscription that it is about; null when it is about all of the merchant.
+             * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+             */
+            subscription_id: string | null;
+            /**
+             * @description Kinds of event that it is about; null when it is about every kind.
+             * @example [
+             *       "payment.completed"
+             *     ]
+             */
+            event_kinds: string[] | null;
+            /**
+             * Format: date-time
+             * @description It is about what happened (`resend`) or was made (`dead_letters`) at this time or later; null, however long ago.
+             * @example 2026-11-02T00:00:00.000Z
+             */
+            since: string | null;
+            /**
+             * Format: date-time
+             * @description It is about what happened or was made before this time; null, up to when it was asked for.
+             * @example 2026-11-02T06:00:00.000Z
+             */
+            until: string | null;
+            /**
+             * @description `queued`, `running`, `succeeded` (gone through to the end) or `failed` (for `failure_reason`). An open list.
+             * @example running
+             */
+            status: string;
+            /**
+             * @description Why it ended early, null when it did not: `subscription_inactive` or `subscription_deleted`. What was made due before stays so. An open list.
+             * @example subscription_inactive
+             */
+            failure_reason: string | null;
+            progress: components["schemas"]["WebhookReplayProgress"];
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             * @example 2026-11-02T07:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it began; null while it is queued.
+             * @example 2026-11-02T07:00:03.412Z
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it succeeded or failed; null while it has done neither.
+             * @example 2026-11-02T07:02:10.090Z
+             */
+            ended_at: string | null;
+        };
+        /** @description One event on its way to one subscription. It stays the same through every retry and replay. */
+        WebhookDelivery: {
+            /**
+             * Format: uuid
+             * @description Identifier of the delivery. The receiver sees those of its attempts.
+             * @example 0192f3c4-a001-7d11-9a3e-2b6c8d10f0a1
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Merchant that the event belongs to.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id: string;
+            /**
+             * Format: uuid
+             * @description Subscription that it goes to, which may be deleted since.
+             * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+             */
+            subscription_id: string;
+            /**
+             * Format: uuid
+             * @description The `id` in the body, which the receiver deduplicates on.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f1e1
+             */
+            event_id: string;
+            /**
+             * @description Event kind; an open list.
+             * @example payment.completed
+             */
+            event: string;
+            /**
+             * @description Why there is a delivery: `event`, the subscription was active and asked for the kind when it happened; `resend`, there was none until
+             *     `resendEvents` made it. An open list.
+             * @example event
+             */
+            origin: string;
+            /**
+             * @description - `pending`: its next attempt is to come, at `next_attempt_at`; without one it waits for its subscription to be active.
+             *     - `in_flight`: an attempt is at work.
+             *     - `delivered`: an attempt was answered 2xx in time.
+             *     - `dead`: given up, for `dead_reason`; nothing is sent until it is replayed.
+             *
+             *     An open list.
+             * @example pending
+             */
+            status: string;
+            /**
+             * @description Why it is dead, null while it is not: `failures`, it was the tenth failure in a row, which disabled the subscription; `exhausted`, it failed 16 times
+             *     while others succeeded; `subscription_deleted`. An open list.
+             * @example failures
+             */
+            dead_reason: string | null;
+            /**
+             * @description Attempts so far, over all rounds; one at work counts.
+             * @example 3
+             */
+            attempt_count: number;
+            /**
+             * @description Failures of the present round. Creation starts the first round, a replay of what was delivered or dead another.
+             * @example 2
+             */
+            round_failures: number;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due; null unless the delivery is `pending` and its subscription active.
+             * @example 2026-11-02T03:04:13.104Z
+             */
+            next_attempt_at: string | null;
+            /**
+             * @description Status that the receiver answered to the latest attempt that has ended; null when no answer came, or no attempt has ended.
+             * @example 500
+             */
+            last_status: number | null;
+            /**
+             * @description Why that attempt failed, in the words of an attempt's `error`; null when it succeeded, or none has ended.
+             * @example status
+             */
+            last_error: string | null;
+            /**
+             * Format: date-time
+             * @description When the delivery was made, with its event or by a resend.
+             * @example 2026-11-02T03:04:05.678Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was delivered or given up; null while it is neither.
+             * @example 2026-11-02T03:04:09.301Z
+             */
+            ended_at: string | null;
+        };
+        /** @description A page of deliveries. */
+        WebhookDeliveryList: {
+            /** @description The deliveries, newest first. */
+            deliveries: components["schemas"]["WebhookDelivery"][];
+            /**
+             * @description How many match in all, counted exactly.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description Number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Entries a page.
+             * @example 20
+             */
+            limit: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            total_pages: number;
+        };
+        /** @description One try of a delivery. */
+        WebhookDeliveryAttempt: {
+            /**
+             * Format: uuid
+             * @description The X-Service-Delivery-Id that was sent, new for each attempt. `getWebhookDelivery` finds the delivery by it.
+             * @example 0192f3c4-a002-7b02-8c4d-7f1e5a90c1d2
+             */
+            delivery_id: string;
+            /**
+             * @description From 1, without a gap, over all rounds.
+             * @example 1
+             */
+            number: number;
+            /**
+             * @description `succeeded`; `failed`; `lost`, the sender ended before an answer came, which counts neither as success nor as failure. Null while it is at work.
+             *     An open list.
+             * @example failed
+             */
+            outcome: string | null;
+            /**
+             * @description Status that the receiver answered; null when no answer came.
+             * @example 500
+             */
+            status: number | null;
+            /**
+             * @description How long it took, in milliseconds; null while it is at work, and of a lost one.
+             * @example 84
+             */
+            duration_ms: number | null;
+            /**
+             * @description Headers that the receiver answered, names in lower case; null when no answer came.
+             * @example {
+             *       "content-type": "text/plain"
+             *     }
+             */
+            response_headers: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description The first 2,048 bytes that the receiver answered, as `response_body_encoding` says; null when no answer came.
+             * @example database is locked
+             */
+            response_body: string | null;
+            /**
+             * @description How to read `response_body`: `utf-8`, it is text as it came, where a character cut off at the limit is left out; `base64`, the bytes were no UTF-8.
+             *     Null with the body. An open list.
+             * @example utf-8
+             */
+            response_body_encoding: string | null;
+            /**
+             * @description Why it failed, null when it did not: `status` (neither 2xx nor 3xx), `redirect`, `timeout`, `name_not_resolved`, `address_refused` (not a public
+             *     address), `connection_refused`, `connection_reset`, `tls`, `protocol`, `connection_failed`; `lost` with that outcome. An open list.
+             * @example status
+             */
+            error: string | null;
+            /**
+             * @description The same in plain words.
+             * @example The receiver answered 500. Only a 2xx accepts a delivery.
+             */
+            error_message: string | null;
+            /**
+             * Format: date-time
+             * @description When it began.
+             * @example 2026-11-02T03:04:09.201Z
+             */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description When it ended; null while it is at work.
+             * @example 2026-11-02T03:04:09.285Z
+             */
+            ended_at: string | null;
+        };
+        /** @description A delivery with what is sent and what came of each attempt. */
+        WebhookDeliveryDetail: {
+            /**
+             * Format: uuid
+             * @description Identifier of the delivery. The receiver sees those of its attempts.
+             * @example 0192f3c4-a001-7d11-9a3e-2b6c8d10f0a1
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Merchant that the event belongs to.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id: string;
+            /**
+             * Format: uuid
+             * @description Subscription that it goes to, which may be deleted since.
+             * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+             */
+            subscription_id: string;
+            /**
+             * Format: uuid
+             * @description The `id` in the body, which the receiver deduplicates on.
+             * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f1e1
+             */
+            event_id: string;
+            /**
+             * @description Event kind; an open list.
+             * @example payment.completed
+             */
+            event: string;
+            /**
+             * @description Why there is a delivery: `event`, the subscription was active and asked for the kind when it happened; `resend`, there was none until
+             *     `resendEvents` made it. An open list.
+             * @example event
+             */
+            origin: string;
+            /**
+             * @description - `pending`: its next attempt is to come, at `next_attempt_at`; without one it waits for its subscription to be active.
+             *     - `in_flight`: an attempt is at work.
+             *     - `delivered`: an attempt was answered 2xx in time.
+             *     - `dead`: given up, for `dead_reason`; nothing is sent until it is replayed.
+             *
+             *     An open list.
+             * @example pending
+             */
+            status: string;
+            /**
+             * @description Why it is dead, null while it is not: `failures`, it was the tenth failure in a row, which disabled the subscription; `exhausted`, it failed 16 times
+             *     while others succeeded; `subscription_deleted`. An open list.
+             * @example failures
+             */
+            dead_reason: string | null;
+            /**
+             * @description Attempts so far, over all rounds; one at work counts.
+             * @example 3
+             */
+            attempt_count: number;
+            /**
+             * @description Failures of the present round. Creation starts the first round, a replay of what was delivered or dead another.
+             * @example 2
+             */
+            round_failures: number;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due; null unless the delivery is `pending` and its subscription active.
+             * @example 2026-11-02T03:04:13.104Z
+             */
+            next_attempt_at: string | null;
+            /**
+             * @description Status that the receiver answered to the latest attempt that has ended; null when no answer came, or no attempt has ended.
+             * @example 500
+             */
+            last_status: number | null;
+            /**
+             * @description Why that attempt failed, in the words of an attempt's `error`; null when it succeeded, or none has ended.
+             * @example status
+             */
+            last_error: string | null;
+            /**
+             * Format: date-time
+             * @description When the delivery was made, with its event or by a resend.
+             * @example 2026-11-02T03:04:05.678Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was delivered or given up; null while it is neither.
+             * @example 2026-11-02T03:04:09.301Z
+             */
+            ended_at: string | null;
+            /**
+             * @description The body that every attempt sends: as UTF-8, these are exactly the bytes that the signature is over, after `<t>.`. It is never rendered anew.
+             * @example {"id":"0192f3c4-8b21-7d4f-8e63-2a7c9b51f1e1","event":"payment.completed"}
+             */
+            event_body: string;
+            /** @description The attempts, oldest first; of more than 100 the latest 100. */
+            attempts: components["schemas"]["WebhookDeliveryAttempt"][];
+        };
+        /** @description Which dead deliveries to replay; all of the merchant without a filter. */
+        WebhookDeadLetterReplayRequest: {
+            /**
+             * Format: uuid
+             * @description Merchant whose dead deliveries are replayed; by default your only one.
+             * @example 0192f3c4-7a10-7c3e-9d52-1f6b8a40e001
+             */
+            merchant_id?: string;
+            /**
+             * Format: uuid
+             * @description Only those of this subscription, which must be active.
+             * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+             */
+            subscription_id?: string;
+            /**
+             * @description Only those of events of this kind.
+             * @example payment.completed
+             */
+            event?: string;
+            /**
+             * Format: date-time
+             * @description Only those made at this time or later.
+             * @example 2026-11-02T00:00:00.000Z
+             */
+            created_from?: string;
+            /**
+             * Format: date-time
+             * @description Only those made before this time.
+             * @example 2026-11-03T00:00:00.000Z
+             */
+            created_to?: string;
+        };
+        /** @description A kind of event and the body that it is sent with. */
+        WebhookEventDescription: {
+            /**
+             * @description Event kind, the `event` of the body and X-Service-Event-Kind.
+             * @example payment.completed
+             */
+            kind: string;
+            /**
+             * @description What happened, in a line.
+             * @example A payment reached terminal success
+             */
+            summary: string;
+            /**
+             * @description When it is sent and what is in it.
+             * @example Sent once for each payment that counts towards an intent.
+             */
+            description: string;
+            /**
+             * @description JSON Schema of the body, draft 2020-12, without references to anything outside itself.
+             * @example {
+             *       "type": "object",
+             *       "required": [
+             *         "id",
+             *         "event",
+             *         "data"
+             *       ]
+             *     }
+             */
+            schema: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description A body of this kind.
+             * @example {
+             *       "event": "payment.completed"
+             *     }
+             */
+            example: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description Kinds of event that webhooks are sent for. */
+        WebhookEventCatalogue: {
+            /**
+             * @description Version of the bodies, their `api_version`.
+             * @example v1
+             */
+            api_version: string;
+            /** @description The kinds, each once. */
+            events: components["schemas"]["WebhookEventDescription"][];
+            test_event: components["schemas"]["WebhookEventDescription"];
+        };
+        /** @description When an attempt is made after a number of failures. */
+        WebhookNextAttempt: {
+            /**
+             * @description Failures of the round so far.
+             * @example 1
+             */
+            failures: number;
+            /**
+             * @description Shortest delay since the failure before.
+             * @example 1
+             */
+            earliest_delay_seconds: number;
+            /**
+             * @description Delay without the random factor.
+             * @example 2
+             */
+            base_delay_seconds: number;
+            /**
+             * @description The delay stays below this.
+             * @example 3
+             */
+            latest_delay_seconds: number;
+            /**
+             * Format: date-time
+             * @description When it is made if every delay is the shortest.
+             * @example 2026-11-02T03:04:06.678Z
+             */
+            earliest_at: string;
+            /**
+             * Format: date-time
+             * @description When it is made if every random factor is 1.
+             * @example 2026-11-02T03:04:07.678Z
+             */
+            base_at: string;
+            /**
+             * Format: date-time
+             * @description It is made before this time, unless a Retry-After puts it off.
+             * @example 2026-11-02T03:04:08.678Z
+             */
+            latest_at: string;
+        };
+        /** @description How deliveries are retried. */
+        WebhookRetryPolicy: {
+            /**
+             * @description Base of the delay, which is this number to the power of the failures so far, in seconds.
+             * @example 2
+             */
+            delay_base: number;
+            /**
+             * @description Longest delay before the random factor.
+             * @example 3600
+             */
+            delay_cap_seconds: number;
+            /**
+             * @description Least random factor of a delay.
+             * @example 0.5
+             */
+            jitter_min: number;
+            /**
+             * @description Random factors stay below this.
+             * @example 1.5
+             */
+            jitter_max: number;
+            /**
+             * @description Failures in a row after which the subscription is disabled.
+             * @example 10
+             */
+            failures_to_disable: number;
+            /**
+             * @description Attempts after which a delivery is dead though others succeed; creation and each replay begin a round.
+             * @example 16
+             */
+            attempts_per_round: number;
+            /**
+             * @description Longest attempt in all, from the look-up of the name to the last byte that is read.
+             * @example 30
+             */
+            timeout_seconds: number;
+            /**
+             * @description Statuses whose Retry-After is honoured.
+             * @example [
+             *       429,
+             *       503
+             *     ]
+             */
+            retry_after_statuses: number[];
+            /**
+             * @description Longest delay that a Retry-After is honoured for.
+             * @example 3600
+             */
+            retry_after_cap_seconds: number;
+            /**
+             * @description A worker that ends in the middle of an attempt is noticed after this time, and the attempt is made anew; it counts neither as failure nor as success.
+             * @example 8
+             */
+            lease_seconds: number;
+            /** @description The next ten attempts after a first failure. */
+            next_attempts: components["schemas"]["WebhookNextAttempt"][];
         };
         /** @description Something that happened, as it is delivered to webhooks. */
         MerchantEvent: {
@@ -2965,6 +4047,26 @@ export interface components {
                 };
             };
         };
+        /** @description `idempotency_key_reused`: The key was sent before with another path or body. Use a new key for a new request; repeat a request unchanged with its own key. */
+        IdempotencyKeyReused: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /**
+                     * @description What went wrong, for programs.
+                     * @enum {string}
+                     */
+                    error: "idempotency_key_reused";
+                    /** @description What went wrong, for people. The wording may change. */
+                    message: string;
+                    /** @description The id of this request; quote it when you report a problem. */
+                    request_id: string;
+                };
+            };
+        };
         /** @description `env_mismatch`: A sandbox credential was sent to production, or the reverse. Use a credential of this environment, or the other base address. */
         EnvMismatch: {
             headers: {
@@ -2998,7 +4100,7 @@ export interface components {
          */
         Limit: number;
         /**
-         * @description Case-insensitive part of a searchable field; which fields those are, the operation says.
+         * @description Case-insensitive part of a searchable field; which fields those are, the operation says. What has three letters or digits in a row is found by an index; anything shorter is looked for entry by entry, which takes longer in a long list.
          * @example order-1001
          */
         Search: string;
@@ -3046,6 +4148,27 @@ export interface components {
         MetadataFilter: {
             [key: string]: string;
         };
+        /**
+         * @description `t=<unix seconds>,v1=<hex>`: when the attempt was signed, and the HMAC-SHA256 of `<t>.<raw body>` under the current secret, 64 digits in lower case.
+         *     There is exactly one `v1`; names that you do not know may join.
+         * @example t=1793588645,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
+         */
+        SignatureHeader: string;
+        /**
+         * @description For 24 hours after a rotation, the same `t` and body signed by the secret before, in the same form.
+         * @example t=1793588645,v1=1f0e2c6b3a9d8f7e6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a3928170605
+         */
+        PreviousSignatureHeader: string;
+        /**
+         * @description Identifier of this attempt; a retry has another one. Deduplicate on the `id` of the body instead.
+         * @example 0192f3c4-9e11-7a02-b1d5-6f308e21c1b2
+         */
+        DeliveryIdHeader: string;
+        /**
+         * @description The `event` of the body. It is not signed; go by the body.
+         * @example payment.completed
+         */
+        EventKindHeader: string;
         /**
          * @description A string of your choice, 1 to 255 visible ASCII characters, that names this request: repeated with the same key and body it has its effect at most once, and answers what the first answered.
          * @example order-1001-attempt-1
@@ -3108,7 +4231,7 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Case-insensitive part of a searchable field; which fields those are, the operation says.
+                 * @description Case-insensitive part of a searchable field; which fields those are, the operation says. What has three letters or digits in a row is found by an index; anything shorter is looked for entry by entry, which takes longer in a long list.
                  * @example order-1001
                  */
                 search?: components["parameters"]["Search"];
@@ -3792,7 +4915,7 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Case-insensitive part of a searchable field; which fields those are, the operation says.
+                 * @description Case-insensitive part of a searchable field; which fields those are, the operation says. What has three letters or digits in a row is found by an index; anything shorter is looked for entry by entry, which takes longer in a long list.
                  * @example order-1001
                  */
                 search?: components["parameters"]["Search"];
@@ -4131,6 +5254,256 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listCases: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1. A number below 1 counts as 1; a page past the end is empty.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries a page; moved into 1 to 100. `page` times `limit` is at most 1,000,000.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Case-insensitive part of a searchable field; which fields those are, the operation says. What has three letters or digits in a row is found by an index; anything shorter is looked for entry by entry, which takes longer in a long list.
+                 * @example order-1001
+                 */
+                search?: components["parameters"]["Search"];
+                /**
+                 * @description Only what belongs to this merchant; without it, to every merchant the caller may see.
+                 * @example 0197a3c2-4f00-7a10-8b6e-15a3f0c9d201
+                 */
+                merchant_id?: components["parameters"]["MerchantId"];
+                /**
+                 * @description Only cases of this kind, `overpayment`, `payment_mismatch`, `payment_unconfirmed`, `duplicate_reference` or `reversal`. Another value matches
+                 *     nothing.
+                 * @example overpayment
+                 */
+                kind?: string;
+                /**
+                 * @description Only cases in this status, `open` or `resolved`. Another value matches nothing.
+                 * @example open
+                 */
+                status?: string;
+                /**
+                 * @description Only cases about this payment intent.
+                 * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f101
+                 */
+                intent_id?: string;
+                /**
+                 * @description Only what was created at this time or later.
+                 * @example 2026-07-01T00:00:00.000Z
+                 */
+                created_from?: components["parameters"]["CreatedFrom"];
+                /**
+                 * @description Only what was created before this time.
+                 * @example 2026-08-01T00:00:00.000Z
+                 */
+                created_to?: components["parameters"]["CreatedTo"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of cases. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cases": [
+                     *         {
+                     *           "id": "0192f3c4-a1b2-7c33-9d44-5e66f7708801",
+                     *           "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *           "kind": "overpayment",
+                     *           "status": "open",
+                     *           "intent_id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f101",
+                     *           "attempt_id": "0192f3c4-8b22-70aa-9c1d-3b8e1f42a7d0",
+                     *           "provider": "simulator",
+                     *           "provider_reference": "SIM-7Q4M2K9X-2",
+                     *           "expected_idr": 0,
+                     *           "received_idr": 150000,
+                     *           "currency": "IDR",
+                     *           "detail": "The payment intent was paid already. 150000 rupiah more were paid.",
+                     *           "transitions": [
+                     *             {
+                     *               "status": "resolved",
+                     *               "operation": "transitionCase"
+                     *             }
+                     *           ],
+                     *           "note": null,
+                     *           "opened_at": "2026-11-02T04:05:06.789Z",
+                     *           "resolved_at": null,
+                     *           "resolved_by": null
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "limit": 20,
+                     *       "total_pages": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CaseList"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the case.
+                 * @example 0192f3c4-a1b2-7c33-9d44-5e66f7708801
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The case. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-a1b2-7c33-9d44-5e66f7708801",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "kind": "overpayment",
+                     *       "status": "open",
+                     *       "intent_id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f101",
+                     *       "attempt_id": "0192f3c4-8b22-70aa-9c1d-3b8e1f42a7d0",
+                     *       "provider": "simulator",
+                     *       "provider_reference": "SIM-7Q4M2K9X-2",
+                     *       "expected_idr": 0,
+                     *       "received_idr": 150000,
+                     *       "currency": "IDR",
+                     *       "detail": "The payment intent was paid already. 150000 rupiah more were paid.",
+                     *       "transitions": [
+                     *         {
+                     *           "status": "resolved",
+                     *           "operation": "transitionCase"
+                     *         }
+                     *       ],
+                     *       "note": null,
+                     *       "opened_at": "2026-11-02T04:05:06.789Z",
+                     *       "resolved_at": null,
+                     *       "resolved_by": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Case"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    transitionCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the case.
+                 * @example 0192f3c4-a1b2-7c33-9d44-5e66f7708801
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description The new status, and what is to be remembered of it. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "status": "resolved",
+                 *       "note": "Paid back to the payer by bank transfer."
+                 *     }
+                 */
+                "application/json": components["schemas"]["CaseTransition"];
+            };
+        };
+        responses: {
+            /** @description The case as it now is. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-a1b2-7c33-9d44-5e66f7708801",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "kind": "overpayment",
+                     *       "status": "resolved",
+                     *       "intent_id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f101",
+                     *       "attempt_id": "0192f3c4-8b22-70aa-9c1d-3b8e1f42a7d0",
+                     *       "provider": "simulator",
+                     *       "provider_reference": "SIM-7Q4M2K9X-2",
+                     *       "expected_idr": 0,
+                     *       "received_idr": 150000,
+                     *       "currency": "IDR",
+                     *       "detail": "The payment intent was paid already. 150000 rupiah more were paid.",
+                     *       "transitions": [],
+                     *       "note": "Paid back to the payer by bank transfer.",
+                     *       "opened_at": "2026-11-02T04:05:06.789Z",
+                     *       "resolved_at": "2026-11-02T09:30:00.000Z",
+                     *       "resolved_by": "user:0192f3c4-7a11-7d02-8c3e-2b7f90d1e002"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Case"];
+                };
+            };
+            400: components["responses"]["InvalidJsonOrValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InvalidState"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     receivePspWebhook: {
         parameters: {
             query?: never;
@@ -4167,7 +5540,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The callback is kept. */
+            /** @description The callback is stored. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4205,7 +5578,7 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Case-insensitive part of a searchable field; which fields those are, the operation says.
+                 * @description Case-insensitive part of a searchable field; which fields those are, the operation says. What has three letters or digits in a row is found by an index; anything shorter is looked for entry by entry, which takes longer in a long list.
                  * @example order-1001
                  */
                 search?: components["parameters"]["Search"];
@@ -4518,7 +5891,7 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Case-insensitive part of a searchable field; which fields those are, the operation says.
+                 * @description Case-insensitive part of a searchable field; which fields those are, the operation says. What has three letters or digits in a row is found by an index; anything shorter is looked for entry by entry, which takes longer in a long list.
                  * @example order-1001
                  */
                 search?: components["parameters"]["Search"];
@@ -4560,6 +5933,7 @@ export interface operations {
                      *           "disabled_at": null,
                      *           "disabled_reason": null,
                      *           "last_success_at": null,
+                     *           "previous_secret_expires_at": null,
                      *           "created_at": "2026-11-02T03:04:05.678Z"
                      *         }
                      *       ],
@@ -4630,6 +6004,7 @@ export interface operations {
                      *       "disabled_at": null,
                      *       "disabled_reason": null,
                      *       "last_success_at": null,
+                     *       "previous_secret_expires_at": null,
                      *       "created_at": "2026-11-02T03:04:05.678Z",
                      *       "secret": "whsec_(shown once)"
                      *     }
@@ -4688,6 +6063,7 @@ export interface operations {
                      *       "disabled_at": "2026-11-03T08:12:30.000Z",
                      *       "disabled_reason": "failures",
                      *       "last_success_at": "2026-11-03T07:55:02.130Z",
+                     *       "previous_secret_expires_at": null,
                      *       "created_at": "2026-11-02T03:04:05.678Z"
                      *     }
                      */
@@ -4788,6 +6164,7 @@ export interface operations {
                      *       "disabled_at": null,
                      *       "disabled_reason": null,
                      *       "last_success_at": "2026-11-03T07:55:02.130Z",
+                     *       "previous_secret_expires_at": null,
                      *       "created_at": "2026-11-02T03:04:05.678Z"
                      *     }
                      */
@@ -4838,6 +6215,717 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["EnvMismatchOrForbidden"];
             404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A string of your choice, 1 to 255 visible ASCII characters, that names this request: repeated with the same key and body it has its effect at most once, and answers what the first answered.
+                 * @example order-1001-attempt-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the subscription.
+                 * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscription, with its new secret. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "url": "https://shop.example/webhooks",
+                     *       "description": "Order system",
+                     *       "events": [
+                     *         "payment.completed",
+                     *         "payment.refunded"
+                     *       ],
+                     *       "active": true,
+                     *       "disabled_at": null,
+                     *       "disabled_reason": null,
+                     *       "last_success_at": "2026-11-03T07:55:02.130Z",
+                     *       "previous_secret_expires_at": "2026-11-05T09:00:00.000Z",
+                     *       "created_at": "2026-11-02T03:04:05.678Z",
+                     *       "secret": "whsec_(shown once)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookSubscriptionWithSecret"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resendEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A string of your choice, 1 to 255 visible ASCII characters, that names this request: repeated with the same key and body it has its effect at most once, and answers what the first answered.
+                 * @example order-1001-attempt-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the subscription.
+                 * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description Which events. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "since": "2026-11-02T00:00:00.000Z",
+                 *       "kinds": [
+                 *         "payment.completed"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookResendRequest"];
+            };
+        };
+        responses: {
+            /** @description The job. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-b100-7c20-8d3f-4a9e6c21d0e1",
+                     *       "kind": "resend",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "subscription_id": "0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1",
+                     *       "event_kinds": [
+                     *         "payment.completed"
+                     *       ],
+                     *       "since": "2026-11-02T00:00:00.000Z",
+                     *       "until": null,
+                     *       "status": "queued",
+                     *       "failure_reason": null,
+                     *       "progress": {
+                     *         "total": null,
+                     *         "done": 0,
+                     *         "replayed": 0,
+                     *         "skipped": 0
+                     *       },
+                     *       "created_at": "2026-11-02T07:00:00.000Z",
+                     *       "started_at": null,
+                     *       "ended_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookReplayJob"];
+                };
+            };
+            400: components["responses"]["InvalidJsonOrValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyKeyReusedOrInvalidState"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1. A number below 1 counts as 1; a page past the end is empty.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries a page; moved into 1 to 100. `page` times `limit` is at most 1,000,000.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Only what belongs to this merchant; without it, to every merchant the caller may see.
+                 * @example 0197a3c2-4f00-7a10-8b6e-15a3f0c9d201
+                 */
+                merchant_id?: components["parameters"]["MerchantId"];
+                /**
+                 * @description Only what goes to this subscription, which may be deleted since. Another's, or an unknown one, matches nothing.
+                 * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+                 */
+                subscription_id?: string;
+                /**
+                 * @description Only deliveries of this event.
+                 * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f1e1
+                 */
+                event_id?: string;
+                /**
+                 * @description Only deliveries of events of this kind.
+                 * @example payment.completed
+                 */
+                event?: string;
+                /**
+                 * @description Only deliveries of events about this payment intent.
+                 * @example 0192f3c4-8b21-7d4f-8e63-2a7c9b51f101
+                 */
+                intent_id?: string;
+                /**
+                 * @description Only deliveries that are `pending`, `in_flight`, `delivered` or `dead`. Another value matches nothing.
+                 * @example pending
+                 */
+                status?: string;
+                /**
+                 * @description Only what was created at this time or later.
+                 * @example 2026-07-01T00:00:00.000Z
+                 */
+                created_from?: components["parameters"]["CreatedFrom"];
+                /**
+                 * @description Only what was created before this time.
+                 * @example 2026-08-01T00:00:00.000Z
+                 */
+                created_to?: components["parameters"]["CreatedTo"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deliveries": [
+                     *         {
+                     *           "id": "0192f3c4-a001-7d11-9a3e-2b6c8d10f0a1",
+                     *           "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *           "subscription_id": "0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1",
+                     *           "event_id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f1e1",
+                     *           "event": "payment_intent.created",
+                     *           "origin": "event",
+                     *           "status": "pending",
+                     *           "dead_reason": null,
+                     *           "attempt_count": 1,
+                     *           "round_failures": 1,
+                     *           "next_attempt_at": "2026-11-02T03:04:07.904Z",
+                     *           "last_status": 500,
+                     *           "last_error": "status",
+                     *           "created_at": "2026-11-02T03:04:05.678Z",
+                     *           "ended_at": null
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "limit": 20,
+                     *       "total_pages": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the delivery, or the X-Service-Delivery-Id of one of its attempts.
+                 * @example 0192f3c4-a001-7d11-9a3e-2b6c8d10f0a1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-a001-7d11-9a3e-2b6c8d10f0a1",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "subscription_id": "0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1",
+                     *       "event_id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f1e1",
+                     *       "event": "payment_intent.created",
+                     *       "origin": "event",
+                     *       "status": "in_flight",
+                     *       "dead_reason": null,
+                     *       "attempt_count": 2,
+                     *       "round_failures": 1,
+                     *       "next_attempt_at": null,
+                     *       "last_status": 500,
+                     *       "last_error": "status",
+                     *       "created_at": "2026-11-02T03:04:05.678Z",
+                     *       "ended_at": null,
+                     *       "event_body": "{\"id\":\"0192f3c4-8b21-7d4f-8e63-2a7c9b51f1e1\",\"event\":\"payment_intent.created\",\"created_at\":\"2026-11-02T03:04:05.678Z\",\"environment\":\"sandbox\",\"api_version\":\"v1\",\"merchant_id\":\"0192f3c4-7a10-7c3e-9d52-1f6b8a40e001\",\"data\":{\"intent\":{\"id\":\"0192f3c4-8b21-7d4f-8e63-2a7c9b51f101\",\"shortcode\":\"k7m2x9q4ta\",\"status\":\"open\",\"environment\":\"sandbox\",\"merchant_id\":\"0192f3c4-7a10-7c3e-9d52-1f6b8a40e001\",\"amount_idr\":150000,\"max_uses\":1,\"uses\":0,\"paid_idr\":0,\"refunded_idr\":0,\"overpaid_idr\":0,\"description\":null,\"allowed_channels\":[\"qris\",\"va_bank_a\"],\"channel\":null,\"metadata\":{},\"reference_id\":null,\"return_url\":null,\"customer\":null,\"customer_id\":null,\"checkout_url\":\"https://api.sandbox.bayar.example/pay/k7m2x9q4ta\",\"late\":false,\"created_at\":\"2026-11-02T03:04:05.678Z\",\"intent_expires_at\":\"2026-11-03T03:04:05.678Z\",\"paid_at\":null}}}",
+                     *       "attempts": [
+                     *         {
+                     *           "delivery_id": "0192f3c4-a002-7b02-8c4d-7f1e5a90c1d2",
+                     *           "number": 1,
+                     *           "outcome": "failed",
+                     *           "status": 500,
+                     *           "duration_ms": 84,
+                     *           "response_headers": {
+                     *             "content-type": "text/plain"
+                     *           },
+                     *           "response_body": "database is locked",
+                     *           "response_body_encoding": "utf-8",
+                     *           "error": "status",
+                     *           "error_message": "The receiver answered 500. Only a 2xx accepts a delivery.",
+                     *           "started_at": "2026-11-02T03:04:05.790Z",
+                     *           "ended_at": "2026-11-02T03:04:05.874Z"
+                     *         },
+                     *         {
+                     *           "delivery_id": "0192f3c4-a1c0-7e19-9b7a-0c5d3e82f4a3",
+                     *           "number": 2,
+                     *           "outcome": null,
+                     *           "status": null,
+                     *           "duration_ms": null,
+                     *           "response_headers": null,
+                     *           "response_body": null,
+                     *           "response_body_encoding": null,
+                     *           "error": null,
+                     *           "error_message": null,
+                     *           "started_at": "2026-11-02T03:04:07.921Z",
+                     *           "ended_at": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDeliveryDetail"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A string of your choice, 1 to 255 visible ASCII characters, that names this request: repeated with the same key and body it has its effect at most once, and answers what the first answered.
+                 * @example order-1001-attempt-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the delivery, or the X-Service-Delivery-Id of one of its attempts.
+                 * @example 0192f3c4-a001-7d11-9a3e-2b6c8d10f0a1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery as it now is. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-a001-7d11-9a3e-2b6c8d10f0a1",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "subscription_id": "0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1",
+                     *       "event_id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f1e1",
+                     *       "event": "payment_intent.created",
+                     *       "origin": "event",
+                     *       "status": "pending",
+                     *       "dead_reason": null,
+                     *       "attempt_count": 10,
+                     *       "round_failures": 0,
+                     *       "next_attempt_at": "2026-11-03T09:00:00.000Z",
+                     *       "last_status": null,
+                     *       "last_error": "connection_refused",
+                     *       "created_at": "2026-11-02T03:04:05.678Z",
+                     *       "ended_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyKeyReusedOrInvalidState"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDeadWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number, from 1. A number below 1 counts as 1; a page past the end is empty.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries a page; moved into 1 to 100. `page` times `limit` is at most 1,000,000.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Only what belongs to this merchant; without it, to every merchant the caller may see.
+                 * @example 0197a3c2-4f00-7a10-8b6e-15a3f0c9d201
+                 */
+                merchant_id?: components["parameters"]["MerchantId"];
+                /**
+                 * @description Only what goes to this subscription, which may be deleted since. Another's, or an unknown one, matches nothing.
+                 * @example 0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1
+                 */
+                subscription_id?: string;
+                /**
+                 * @description Only deliveries of events of this kind.
+                 * @example payment.completed
+                 */
+                event?: string;
+                /**
+                 * @description Only what was created at this time or later.
+                 * @example 2026-07-01T00:00:00.000Z
+                 */
+                created_from?: components["parameters"]["CreatedFrom"];
+                /**
+                 * @description Only what was created before this time.
+                 * @example 2026-08-01T00:00:00.000Z
+                 */
+                created_to?: components["parameters"]["CreatedTo"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deliveries": [
+                     *         {
+                     *           "id": "0192f3c4-a001-7d11-9a3e-2b6c8d10f0a1",
+                     *           "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *           "subscription_id": "0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1",
+                     *           "event_id": "0192f3c4-8b21-7d4f-8e63-2a7c9b51f1e1",
+                     *           "event": "payment_intent.created",
+                     *           "origin": "event",
+                     *           "status": "dead",
+                     *           "dead_reason": "failures",
+                     *           "attempt_count": 10,
+                     *           "round_failures": 10,
+                     *           "next_attempt_at": null,
+                     *           "last_status": null,
+                     *           "last_error": "connection_refused",
+                     *           "created_at": "2026-11-02T03:04:05.678Z",
+                     *           "ended_at": "2026-11-02T03:34:41.020Z"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "limit": 20,
+                     *       "total_pages": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayDeadWebhookDeliveries: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A string of your choice, 1 to 255 visible ASCII characters, that names this request: repeated with the same key and body it has its effect at most once, and answers what the first answered.
+                 * @example order-1001-attempt-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Which dead deliveries; `{}` for all of your only merchant. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookDeadLetterReplayRequest"];
+            };
+        };
+        responses: {
+            /** @description The job. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-b100-7c20-8d3f-4a9e6c21d0e1",
+                     *       "kind": "dead_letters",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "subscription_id": "0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1",
+                     *       "event_kinds": [
+                     *         "payment.completed"
+                     *       ],
+                     *       "since": "2026-11-02T00:00:00.000Z",
+                     *       "until": null,
+                     *       "status": "queued",
+                     *       "failure_reason": null,
+                     *       "progress": {
+                     *         "total": null,
+                     *         "done": 0,
+                     *         "replayed": 0,
+                     *         "skipped": 0
+                     *       },
+                     *       "created_at": "2026-11-02T07:00:00.000Z",
+                     *       "started_at": null,
+                     *       "ended_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookReplayJob"];
+                };
+            };
+            400: components["responses"]["InvalidJsonOrValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyKeyReusedOrInvalidState"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhookReplayJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the job.
+                 * @example 0192f3c4-b100-7c20-8d3f-4a9e6c21d0e1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f3c4-b100-7c20-8d3f-4a9e6c21d0e1",
+                     *       "kind": "resend",
+                     *       "merchant_id": "0192f3c4-7a10-7c3e-9d52-1f6b8a40e001",
+                     *       "subscription_id": "0192f3c4-9d02-7b11-a0c4-5e2f7d10b0a1",
+                     *       "event_kinds": [
+                     *         "payment.completed"
+                     *       ],
+                     *       "since": "2026-11-02T00:00:00.000Z",
+                     *       "until": null,
+                     *       "status": "running",
+                     *       "failure_reason": null,
+                     *       "progress": {
+                     *         "total": 5321,
+                     *         "done": 1250,
+                     *         "replayed": 1248,
+                     *         "skipped": 2
+                     *       },
+                     *       "created_at": "2026-11-02T07:00:00.000Z",
+                     *       "started_at": "2026-11-02T07:00:03.412Z",
+                     *       "ended_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookReplayJob"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhookEventCatalogue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The catalogue. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEventCatalogue"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhookRetryPolicy: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Time of the first failure, before the year 9999; by default now.
+                 * @example 2026-11-02T03:04:05.678Z
+                 */
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The policy. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookRetryPolicy"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["EnvMismatchOrForbidden"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];

@@ -74,7 +74,7 @@ export interface webhooks {
         /**
          * A payment attempt failed
          * @description Sent when a provider declines an attempt, or the payer abandons it. `data.attempt` is the attempt, `data.intent` the intent right after it: `failed` when
-         *     its one channel was a card or pay-later, else still `open` for another try.
+         *     its one channel was a card or pay-later, or at a point of sale, else still `open` for another try.
          */
         post: operations["onPaymentFailed"];
         delete?: never;
@@ -570,7 +570,19 @@ export interface components {
         };
     };
     responses: never;
-    parameters: never;
+    parameters: {
+        /**
+         * @description `t=<unix seconds>,v1=<hex>`: when the attempt was signed, and the HMAC-SHA256 of `<t>.<raw body>` under the current secret, 64 digits in lower case.
+         *     There is exactly one `v1`; names that you do not know may join.
+         */
+        SignatureHeader: string;
+        /** @description For 24 hours after a rotation, the same `t` and body signed by the secret before, in the same form. */
+        PreviousSignatureHeader: string;
+        /** @description Identifier of this attempt; a retry has another one. Deduplicate on the `id` of the body instead. */
+        DeliveryIdHeader: string;
+        /** @description The `event` of the body. It is not signed; go by the body. */
+        EventKindHeader: string;
+    };
     requestBodies: never;
     headers: never;
     pathItems: never;
@@ -580,7 +592,19 @@ export interface operations {
     onPaymentIntentCreated: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: when the attempt was signed, and the HMAC-SHA256 of `<t>.<raw body>` under the current secret, 64 digits in lower case.
+                 *     There is exactly one `v1`; names that you do not know may join.
+                 */
+                "X-Service-Signature": components["parameters"]["SignatureHeader"];
+                /** @description For 24 hours after a rotation, the same `t` and body signed by the secret before, in the same form. */
+                "X-Service-Signature-Previous"?: components["parameters"]["PreviousSignatureHeader"];
+                /** @description Identifier of this attempt; a retry has another one. Deduplicate on the `id` of the body instead. */
+                "X-Service-Delivery-Id": components["parameters"]["DeliveryIdHeader"];
+                /** @description The `event` of the body. It is not signed; go by the body. */
+                "X-Service-Event-Kind": components["parameters"]["EventKindHeader"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -603,7 +627,19 @@ export interface operations {
     onPaymentIntentExpired: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: when the attempt was signed, and the HMAC-SHA256 of `<t>.<raw body>` under the current secret, 64 digits in lower case.
+                 *     There is exactly one `v1`; names that you do not know may join.
+                 */
+                "X-Service-Signature": components["parameters"]["SignatureHeader"];
+                /** @description For 24 hours after a rotation, the same `t` and body signed by the secret before, in the same form. */
+                "X-Service-Signature-Previous"?: components["parameters"]["PreviousSignatureHeader"];
+                /** @description Identifier of this attempt; a retry has another one. Deduplicate on the `id` of the body instead. */
+                "X-Service-Delivery-Id": components["parameters"]["DeliveryIdHeader"];
+                /** @description The `event` of the body. It is not signed; go by the body. */
+                "X-Service-Event-Kind": components["parameters"]["EventKindHeader"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -626,7 +662,19 @@ export interface operations {
     onPaymentCompleted: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: when the attempt was signed, and the HMAC-SHA256 of `<t>.<raw body>` under the current secret, 64 digits in lower case.
+                 *     There is exactly one `v1`; names that you do not know may join.
+                 */
+                "X-Service-Signature": components["parameters"]["SignatureHeader"];
+                /** @description For 24 hours after a rotation, the same `t` and body signed by the secret before, in the same form. */
+                "X-Service-Signature-Previous"?: components["parameters"]["PreviousSignatureHeader"];
+                /** @description Identifier of this attempt; a retry has another one. Deduplicate on the `id` of the body instead. */
+                "X-Service-Delivery-Id": components["parameters"]["DeliveryIdHeader"];
+                /** @description The `event` of the body. It is not signed; go by the body. */
+                "X-Service-Event-Kind": components["parameters"]["EventKindHeader"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -649,7 +697,19 @@ export interface operations {
     onPaymentFailed: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: when the attempt was signed, and the HMAC-SHA256 of `<t>.<raw body>` under the current secret, 64 digits in lower case.
+                 *     There is exactly one `v1`; names that you do not know may join.
+                 */
+                "X-Service-Signature": components["parameters"]["SignatureHeader"];
+                /** @description For 24 hours after a rotation, the same `t` and body signed by the secret before, in the same form. */
+                "X-Service-Signature-Previous"?: components["parameters"]["PreviousSignatureHeader"];
+                /** @description Identifier of this attempt; a retry has another one. Deduplicate on the `id` of the body instead. */
+                "X-Service-Delivery-Id": components["parameters"]["DeliveryIdHeader"];
+                /** @description The `event` of the body. It is not signed; go by the body. */
+                "X-Service-Event-Kind": components["parameters"]["EventKindHeader"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -672,7 +732,19 @@ export interface operations {
     onWebhookTest: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: when the attempt was signed, and the HMAC-SHA256 of `<t>.<raw body>` under the current secret, 64 digits in lower case.
+                 *     There is exactly one `v1`; names that you do not know may join.
+                 */
+                "X-Service-Signature": components["parameters"]["SignatureHeader"];
+                /** @description For 24 hours after a rotation, the same `t` and body signed by the secret before, in the same form. */
+                "X-Service-Signature-Previous"?: components["parameters"]["PreviousSignatureHeader"];
+                /** @description Identifier of this attempt; a retry has another one. Deduplicate on the `id` of the body instead. */
+                "X-Service-Delivery-Id": components["parameters"]["DeliveryIdHeader"];
+                /** @description The `event` of the body. It is not signed; go by the body. */
+                "X-Service-Event-Kind": components["parameters"]["EventKindHeader"];
+            };
             path?: never;
             cookie?: never;
         };

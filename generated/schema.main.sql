@@ -47,6 +47,18 @@ table payments.api_keys
   constraint api_keys_prefix_key UNIQUE (tenant_id, prefix)
   index CREATE INDEX api_keys_by_merchant ON payments.api_keys USING btree (merchant_id, created_at DESC, id DESC)
 
+table payments.attempt_checks
+  comment 'Attempts that their provider is still to be asked about: as long as they may be paid, and once after that. The row goes with the last check.'
+  column attempt_id uuid not null
+  column tenant_id uuid not null
+  column merchant_id uuid not null
+  column provider text not null
+  column checks integer not null default 0
+  column next_check_at timestamp with time zone not null
+  constraint attempt_checks_attempt_fkey FOREIGN KEY (tenant_id, merchant_id, attempt_id) REFERENCES payments.payment_attempts(tenant_id, merchant_id, id)
+  constraint attempt_checks_pkey PRIMARY KEY (attempt_id)
+  index CREATE INDEX attempt_checks_due ON payments.attempt_checks USING btree (provider, next_check_at)
+
 table payments.audit_events
   comment 'Who did what (decision 5.6): names of what changed, never values. Rows are never changed.'
   column id uuid not null
@@ -62,6 +74,42 @@ table payments.audit_events
   constraint audit_events_pkey PRIMARY KEY (id)
   index CREATE INDEX audit_events_newest ON payments.audit_events USING btree (tenant_id, created_at DESC, id DESC)
   trigger CREATE TRIGGER audit_events_append_only BEFORE UPDATE ON payments.audit_events FOR EACH ROW EXECUTE FUNCTION payments.refuse_change()
+
+table payments.cases
+  comment 'What a person must look at: money that does not fit. One for each kind and payment of a provider, so a repeated proof opens nothing twice (decision 3.7).'
+  column id uuid not null
+  column tenant_id uuid not null
+  column merchant_id uuid not null
+  column kind text not null
+  column status text not null
+  column intent_id uuid
+  column attempt_id uuid
+  column provider text
+  column provider_reference text
+  column expected_idr bigint
+  column received_idr bigint
+  column currency text not null
+  column detail text not null
+  column note text
+  column opened_at timestamp with time zone not null
+  column resolved_at timestamp with time zone
+  column resolved_by text
+  constraint cases_attempt_fkey FOREIGN KEY (tenant_id, merchant_id, attempt_id) REFERENCES payments.payment_attempts(tenant_id, merchant_id, id)
+  constraint cases_currency_length CHECK (((length(currency) >= 1) AND (length(currency) <= 16)))
+  constraint cases_expected CHECK ((expected_idr >= 0))
+  constraint cases_intent_fkey FOREIGN KEY (tenant_id, merchant_id, intent_id) REFERENCES payments.payment_intents(tenant_id, merchant_id, id)
+  constraint cases_kind_form CHECK ((kind ~ '^[a-z_]{1,40}$'::text))
+  constraint cases_merchant_fkey FOREIGN KEY (tenant_id, merchant_id) REFERENCES payments.merchants(tenant_id, id)
+  constraint cases_note_length CHECK (((length(note) >= 1) AND (length(note) <= 1000)))
+  constraint cases_once UNIQUE (tenant_id, merchant_id, kind, provider, provider_reference)
+  constraint cases_owner_key UNIQUE (tenant_id, merchant_id, id)
+  constraint cases_pkey PRIMARY KEY (id)
+  constraint cases_resolved CHECK ((((status = 'resolved'::text) = (resolved_at IS NOT NULL)) AND ((resolved_at IS NULL) = (resolved_by IS NULL)) AND ((status = 'resolved'::text) OR (note IS NULL))))
+  constraint cases_status CHECK ((status = ANY (ARRAY['open'::text, 'resolved'::text])))
+  index CREATE INDEX cases_by_intent ON payments.cases USING btree (intent_id) WHERE (intent_id IS NOT NULL)
+  index CREATE INDEX cases_newest ON payments.cases USING btree (merchant_id, opened_at DESC, id DESC)
+  index CREATE INDEX cases_newest_of_tenant ON payments.cases USING btree (tenant_id, opened_at DESC, id DESC)
+  index CREATE INDEX cases_open ON payments.cases USING btree (merchant_id, opened_at DESC, id DESC) WHERE (status = 'open'::text)
 
 table payments.charge_withdrawals
   comment 'Charges that the provider is to expire: written in the transaction that ends or replaces the attempt, done when the provider has answered (decision 3.2).'
@@ -99,13 +147,19 @@ table payments.events
   column intent_id uuid
   column body text not null
   column created_at timestamp with time zone not null
+  column matched integer
+    comment 'How many subscriptions matched it when it was written, each with a delivery. Null before this was recorded.'
+  constraint events_matched CHECK ((matched >= 0))
   constraint events_merchant_fkey FOREIGN KEY (tenant_id, merchant_id) REFERENCES payments.merchants(tenant_id, id)
   constraint events_pkey PRIMARY KEY (id)
   index CREATE INDEX events_by_intent ON payments.events USING btree (intent_id, "position") WHERE (intent_id IS NOT NULL)
-  index CREATE INDEX events_by_kind ON payments.events USING btree (merchant_id, kind, "position" DESC)
-  index CREATE INDEX events_by_tenant ON payments.events USING btree (tenant_id, "position" DESC)
-  index CREATE INDEX events_newest ON payments.events USING btree (merchant_id, "position" DESC)
+  index CREATE INDEX events_by_kind ON payments.events USING btree (tenant_id, merchant_id, kind, "position") INCLUDE (id)
+  index CREATE INDEX events_newest ON payments.events USING btree (tenant_id, merchant_id, "position") INCLUDE (id)
+  index CREATE INDEX events_newest_of_tenant ON payments.events USING btree (tenant_id, "position") INCLUDE (id)
+  index CREATE INDEX events_since ON payments.events USING btree (tenant_id, merchant_id, created_at, id) INCLUDE (kind, "position")
   trigger CREATE TRIGGER events_append_only BEFORE UPDATE ON payments.events FOR EACH ROW EXECUTE FUNCTION payments.refuse_change()
+  trigger CREATE TRIGGER events_counted AFTER INSERT ON payments.events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION payments.count_added_events()
+  trigger CREATE TRIGGER events_uncounted AFTER DELETE ON payments.events REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION payments.count_removed_events()
 
 table payments.idempotency_keys
   comment 'Idempotency keys for ever, and the sealed reply of each for 30 days (decision 3.10). The owner is the merchant, or the tenant for a tenant-wide caller.'
@@ -125,6 +179,48 @@ table payments.idempotency_keys
   constraint idempotency_keys_pkey PRIMARY KEY (owner_id, operation_id, key)
   constraint idempotency_keys_replied CHECK (((status IS NULL) = (replied_at IS NULL)))
   index CREATE INDEX idempotency_keys_with_reply ON payments.idempotency_keys USING btree (replied_at) WHERE ((reply IS NOT NULL) AND (status < 300))
+
+table payments.list_changes with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000)
+  comment 'What was added to a list and taken from it, a row for each statement that did so, until a worker adds it to list_totals: no two creations wait for one row.'
+  column tenant_id uuid not null
+  column list text not null
+  column merchant_id uuid not null
+  column change bigint not null
+  constraint list_changes_list CHECK ((list = ANY (ARRAY['intents'::text, 'payments'::text, 'events'::text])))
+  index CREATE INDEX list_changes_by_list ON payments.list_changes USING btree (tenant_id, list, merchant_id) INCLUDE (change)
+
+table payments.list_totals
+  comment 'How many entries a list has, but for the changes in list_changes: the sum of both is exact at every moment.'
+  column tenant_id uuid not null
+  column list text not null
+  column merchant_id uuid not null
+  column total bigint not null
+  constraint list_totals_list CHECK ((list = ANY (ARRAY['intents'::text, 'payments'::text, 'events'::text])))
+  constraint list_totals_pkey PRIMARY KEY (tenant_id, list, merchant_id)
+
+table payments.listed_intents with (autovacuum_vacuum_insert_scale_factor=0.02)
+  comment 'Each visible intent once, with what search looks in, in lower case. Written by triggers; a change of state leaves it and its large index alone.'
+  column intent_id uuid not null
+  column tenant_id uuid not null
+  column merchant_id uuid not null
+  column created_at timestamp with time zone not null
+  column words text not null
+  constraint listed_intents_pkey PRIMARY KEY (intent_id)
+  index CREATE INDEX listed_intents_newest ON payments.listed_intents USING btree (tenant_id, merchant_id, created_at, intent_id)
+  index CREATE INDEX listed_intents_newest_of_tenant ON payments.listed_intents USING btree (tenant_id, created_at, intent_id)
+  index CREATE INDEX listed_intents_words ON payments.listed_intents USING gin (tenant_id, merchant_id, words public.gin_trgm_ops)
+
+table payments.listed_payments with (autovacuum_vacuum_insert_scale_factor=0.02)
+  comment 'Each attempt of a visible intent once, with what search looks in, in lower case. Written by triggers.'
+  column attempt_id uuid not null
+  column tenant_id uuid not null
+  column merchant_id uuid not null
+  column created_at timestamp with time zone not null
+  column words text not null
+  constraint listed_payments_pkey PRIMARY KEY (attempt_id)
+  index CREATE INDEX listed_payments_newest ON payments.listed_payments USING btree (tenant_id, merchant_id, created_at, attempt_id)
+  index CREATE INDEX listed_payments_newest_of_tenant ON payments.listed_payments USING btree (tenant_id, created_at, attempt_id)
+  index CREATE INDEX listed_payments_words ON payments.listed_payments USING gin (tenant_id, merchant_id, words public.gin_trgm_ops)
 
 table payments.merchant_channels
   comment 'Channels a merchant may use; a channel without a row is off.'
@@ -177,19 +273,26 @@ table payments.payment_attempts
   column created_at timestamp with time zone not null
   column completed_at timestamp with time zone
   column changed_at timestamp with time zone not null default now()
+  column visible boolean not null
+    comment 'That of its intent; kept by triggers.'
   constraint payment_attempts_amount CHECK (((amount_idr >= 1) AND (amount_idr <= '999999999999'::bigint)))
   constraint payment_attempts_completed CHECK (((status = ANY (ARRAY['succeeded'::text, 'reversed'::text])) = (completed_at IS NOT NULL)))
   constraint payment_attempts_intent_fkey FOREIGN KEY (tenant_id, merchant_id, intent_id) REFERENCES payments.payment_intents(tenant_id, merchant_id, id)
   constraint payment_attempts_owner_key UNIQUE (tenant_id, merchant_id, id)
   constraint payment_attempts_pkey PRIMARY KEY (id)
   constraint payment_attempts_status CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'expired'::text, 'reversed'::text])))
+  index CREATE INDEX payment_attempts_by_channel ON payments.payment_attempts USING btree (tenant_id, merchant_id, channel, created_at, id) WHERE visible
   index CREATE INDEX payment_attempts_by_intent ON payments.payment_attempts USING btree (intent_id, created_at DESC, id DESC)
+  index CREATE INDEX payment_attempts_by_payment ON payments.payment_attempts USING btree (tenant_id, merchant_id, completed_at, created_at, id) INCLUDE (channel) WHERE (visible AND (completed_at IS NOT NULL))
   index CREATE INDEX payment_attempts_by_provider_key ON payments.payment_attempts USING btree (provider_key) WHERE (provider_key IS NOT NULL)
+  index CREATE INDEX payment_attempts_by_status ON payments.payment_attempts USING btree (tenant_id, merchant_id, status, created_at, id) INCLUDE (expires_at, channel) WHERE visible
   index CREATE INDEX payment_attempts_due ON payments.payment_attempts USING btree (expires_at) WHERE ((status = 'pending'::text) AND (expires_at IS NOT NULL))
-  index CREATE INDEX payment_attempts_newest ON payments.payment_attempts USING btree (merchant_id, created_at DESC, id DESC)
-  index CREATE INDEX payment_attempts_newest_of_tenant ON payments.payment_attempts USING btree (tenant_id, created_at DESC, id DESC)
   index CREATE UNIQUE INDEX payment_attempts_paid_once ON payments.payment_attempts USING btree (provider, provider_reference) WHERE (status = ANY (ARRAY['succeeded'::text, 'reversed'::text]))
   trigger CREATE TRIGGER payment_attempts_changed BEFORE UPDATE ON payments.payment_attempts FOR EACH ROW EXECUTE FUNCTION payments.note_change()
+  trigger CREATE TRIGGER payment_attempts_listed AFTER INSERT ON payments.payment_attempts REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION payments.list_added_payments()
+  trigger CREATE TRIGGER payment_attempts_reworded AFTER UPDATE ON payments.payment_attempts FOR EACH ROW WHEN (((old.visible <> new.visible) OR (new.visible AND (old.provider_reference IS DISTINCT FROM new.provider_reference)))) EXECUTE FUNCTION payments.list_changed_payment()
+  trigger CREATE TRIGGER payment_attempts_seen BEFORE INSERT ON payments.payment_attempts FOR EACH ROW EXECUTE FUNCTION payments.see_intent()
+  trigger CREATE TRIGGER payment_attempts_unlisted AFTER DELETE ON payments.payment_attempts REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION payments.unlist_payments()
 
 table payments.payment_intents
   comment 'Payments to be taken (decision 3). A row that is not visible is being created, or was refused or abandoned on the way: no read shows it.'
@@ -238,12 +341,20 @@ table payments.payment_intents
   constraint payment_intents_shortcode_key UNIQUE (shortcode)
   constraint payment_intents_status CHECK ((status = ANY (ARRAY['open'::text, 'paid'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'reversed'::text])))
   constraint payment_intents_uses CHECK (((uses >= 0) AND ((max_uses = 0) OR (uses <= max_uses))))
+  index CREATE INDEX payment_intents_by_attributes ON payments.payment_intents USING gin (tenant_id, merchant_id, metadata jsonb_path_ops, (
+  CASE
+      WHEN (channel IS NULL) THEN allowed_channels
+      ELSE ARRAY[channel]
+  END)) WHERE visible
+  index CREATE INDEX payment_intents_by_payment ON payments.payment_intents USING btree (tenant_id, merchant_id, paid_at, created_at, id) WHERE (visible AND (paid_at IS NOT NULL))
+  index CREATE INDEX payment_intents_by_status ON payments.payment_intents USING btree (tenant_id, merchant_id, status, created_at, id) INCLUDE (intent_expires_at, channel, allowed_channels) WHERE visible
   index CREATE INDEX payment_intents_due ON payments.payment_intents USING btree (intent_expires_at) WHERE ((status = 'open'::text) AND visible AND (intent_expires_at IS NOT NULL))
-  index CREATE INDEX payment_intents_metadata ON payments.payment_intents USING gin (metadata jsonb_path_ops) WHERE visible
-  index CREATE INDEX payment_intents_newest ON payments.payment_intents USING btree (merchant_id, created_at DESC, id DESC) WHERE visible
-  index CREATE INDEX payment_intents_newest_of_tenant ON payments.payment_intents USING btree (tenant_id, created_at DESC, id DESC) WHERE visible
   index CREATE UNIQUE INDEX payment_intents_reference_key ON payments.payment_intents USING btree (merchant_id, reference_id) WHERE ((reference_id IS NOT NULL) AND (visible OR (status = 'open'::text)))
   trigger CREATE TRIGGER payment_intents_changed BEFORE UPDATE ON payments.payment_intents FOR EACH ROW EXECUTE FUNCTION payments.note_change()
+  trigger CREATE TRIGGER payment_intents_listed AFTER INSERT ON payments.payment_intents REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION payments.list_added_intents()
+  trigger CREATE TRIGGER payment_intents_reworded AFTER UPDATE ON payments.payment_intents FOR EACH ROW WHEN ((old.visible AND new.visible AND ((((old.shortcode IS DISTINCT FROM new.shortcode) OR (old.reference_id IS DISTINCT FROM new.reference_id)) OR (old.description IS DISTINCT FROM new.description)) OR (old.customer IS DISTINCT FROM new.customer)))) EXECUTE FUNCTION payments.list_changed_intent()
+  trigger CREATE TRIGGER payment_intents_shown AFTER UPDATE ON payments.payment_intents FOR EACH ROW WHEN ((old.visible <> new.visible)) EXECUTE FUNCTION payments.list_shown_intent()
+  trigger CREATE TRIGGER payment_intents_unlisted AFTER DELETE ON payments.payment_intents REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION payments.unlist_intents()
 
 table payments.provider_callbacks
   comment 'Callbacks of providers as they came, and what became of each.'
@@ -256,14 +367,20 @@ table payments.provider_callbacks
   column detail text
   column intent_id uuid
   column received_at timestamp with time zone not null
-  column tries integer not null default 1
+  column tries integer not null default 0
   column next_try_at timestamp with time zone
-    comment 'When an unmatched callback is applied anew; null once it is settled or given up.'
+    comment 'When whoever finds it may process it: the end of its holder''s lease, or the next try of one that was not confirmed or matched nothing; null once it is settled.'
+  column headers jsonb not null default '{}'::jsonb
+    comment 'Those headers that its provider names; never a credential.'
+  column status text
+    comment 'What it says of the charge; null where it cannot be read.'
+  column payment_reference text
+  column lease_token uuid
   constraint provider_callbacks_credential_fkey FOREIGN KEY (credential_id) REFERENCES payments.psp_credentials(id)
   constraint provider_callbacks_event_key UNIQUE (credential_id, event_id)
-  constraint provider_callbacks_outcome CHECK ((outcome = ANY (ARRAY['applied'::text, 'repeated'::text, 'unmatched'::text, 'mismatched'::text, 'ignored'::text])))
+  constraint provider_callbacks_outcome CHECK ((outcome = ANY (ARRAY['received'::text, 'applied'::text, 'repeated'::text, 'ignored'::text, 'mismatched'::text, 'unconfirmed'::text, 'unmatched'::text])))
   constraint provider_callbacks_pkey PRIMARY KEY (id)
-  index CREATE INDEX provider_callbacks_due ON payments.provider_callbacks USING btree (next_try_at) WHERE (next_try_at IS NOT NULL)
+  index CREATE INDEX provider_callbacks_due ON payments.provider_callbacks USING btree (provider, next_try_at) WHERE (next_try_at IS NOT NULL)
 
 table payments.provider_operations
   comment 'Calls to a payment provider. The id is the key that the provider echoes; the row exists before the call and its id never changes (decision 3.3).'
@@ -317,7 +434,7 @@ table payments.va_copies
   constraint va_copies_count CHECK ((copies > 0))
   constraint va_copies_pkey PRIMARY KEY (attempt_id)
 
-table payments.webhook_attempts
+table payments.webhook_attempts with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, fillfactor=60)
   comment 'Tries of a delivery; the id is what the receiver sees as X-Service-Delivery-Id. Without outcome it is at work; lost is one whose worker ended, neither failure nor success.'
   column id uuid not null
   column tenant_id uuid not null
@@ -340,7 +457,7 @@ table payments.webhook_attempts
   constraint webhook_attempts_pkey PRIMARY KEY (id)
   constraint webhook_attempts_response_body_length CHECK ((length(response_body) <= 2048))
 
-table payments.webhook_deliveries
+table payments.webhook_deliveries with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000)
   comment 'An event on its way to a subscription (decision 6.3). Pending without due_at: it waits for its subscription to be active. The lease token is the id of the attempt at work.'
   column id uuid not null
   column tenant_id uuid not null
@@ -358,6 +475,14 @@ table payments.webhook_deliveries
   column dead_reason text
   column created_at timestamp with time zone not null
   column ended_at timestamp with time zone
+  column kind text not null
+    comment 'Kind of the event.'
+  column origin text not null default 'event'::text
+    comment 'event: written with its event, whose kind the subscription asked for; resend: made later by resendEvents, for an event that has no delivery to the subscription.'
+  column replayed_at timestamp with time zone
+    comment 'When somebody last replayed this one delivery.'
+  column waits_since timestamp with time zone
+    comment 'When it became due, if so many are before it that due_at was put off since; it may be claimed before due_at.'
   constraint webhook_deliveries_attempt CHECK ((attempt >= 0))
   constraint webhook_deliveries_dead_reason CHECK ((dead_reason = ANY (ARRAY['failures'::text, 'exhausted'::text, 'subscription_deleted'::text])))
   constraint webhook_deliveries_dead_why CHECK (((status = 'dead'::text) = (dead_reason IS NOT NULL)))
@@ -366,16 +491,76 @@ table payments.webhook_deliveries
   constraint webhook_deliveries_event_fkey FOREIGN KEY (event_id) REFERENCES payments.events(id)
   constraint webhook_deliveries_lease CHECK (((lease_token IS NULL) = (lease_until IS NULL)))
   constraint webhook_deliveries_once UNIQUE (event_id, subscription_id)
+  constraint webhook_deliveries_origin CHECK ((origin = ANY (ARRAY['event'::text, 'resend'::text])))
   constraint webhook_deliveries_owner_key UNIQUE (tenant_id, merchant_id, id)
   constraint webhook_deliveries_pkey PRIMARY KEY (id)
   constraint webhook_deliveries_round_failures CHECK ((round_failures >= 0))
   constraint webhook_deliveries_status CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text])))
   constraint webhook_deliveries_subscription_fkey FOREIGN KEY (tenant_id, merchant_id, subscription_id) REFERENCES payments.webhook_subscriptions(tenant_id, merchant_id, id)
+  index CREATE INDEX webhook_deliveries_dead ON payments.webhook_deliveries USING btree (merchant_id, created_at DESC, id DESC, subscription_id, kind) WHERE (status = 'dead'::text)
   index CREATE INDEX webhook_deliveries_due ON payments.webhook_deliveries USING btree (due_at) WHERE ((status = 'pending'::text) AND (lease_token IS NULL))
-  index CREATE UNIQUE INDEX webhook_deliveries_lease_token ON payments.webhook_deliveries USING btree (lease_token) WHERE (lease_token IS NOT NULL)
+  index CREATE INDEX webhook_deliveries_ended ON payments.webhook_deliveries USING btree (ended_at) WHERE (ended_at IS NOT NULL)
   index CREATE INDEX webhook_deliveries_leased ON payments.webhook_deliveries USING btree (lease_until) WHERE (lease_token IS NOT NULL)
-  index CREATE INDEX webhook_deliveries_newest ON payments.webhook_deliveries USING btree (merchant_id, created_at DESC, id DESC)
+  index CREATE INDEX webhook_deliveries_line ON payments.webhook_deliveries USING btree (subscription_id, COALESCE(waits_since, due_at)) WHERE ((status = 'pending'::text) AND (lease_token IS NULL) AND (due_at IS NOT NULL))
+  index CREATE INDEX webhook_deliveries_newest_of_each ON payments.webhook_deliveries USING btree (subscription_id, kind, status, created_at DESC, id DESC)
   index CREATE INDEX webhook_deliveries_pending ON payments.webhook_deliveries USING btree (subscription_id, id) WHERE (status = 'pending'::text)
+  trigger CREATE TRIGGER webhook_deliveries_kind BEFORE INSERT ON payments.webhook_deliveries FOR EACH ROW WHEN ((new.kind IS NULL)) EXECUTE FUNCTION payments.name_delivery_kind()
+
+table payments.webhook_replays
+  comment 'Replays of many deliveries, worked off in batches (decisions 6.5, 6.6). A batch and the cursor behind it are one transaction, so each delivery is gone through once. cursor_at and cursor_id are the last delivery (dead_letters) or event (resend) that was gone through.'
+  column id uuid not null
+  column tenant_id uuid not null
+  column merchant_id uuid not null
+  column kind text not null
+  column subscription_id uuid
+  column event_kinds text[]
+  column since timestamp with time zone
+  column until timestamp with time zone
+  column fingerprint bytea not null
+  column status text not null
+  column failure_reason text
+  column total integer
+  column done integer not null default 0
+  column replayed integer not null default 0
+  column cursor_at timestamp with time zone not null default '-infinity'::timestamp with time zone
+  column cursor_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid
+  column asked_at timestamp with time zone not null default clock_timestamp()
+    comment 'By the database''s clock: of the dead, those that were so by then.'
+  column horizon xid8 not null default pg_current_xact_id()
+    comment 'The transaction that made it: once every earlier one has ended, no event from before can still turn up.'
+  column last_position bigint not null default COALESCE(pg_sequence_last_value('payments.events_position_seq'::regclass), (0)::bigint)
+    comment 'Position of the last event that was begun before it: whatever the clocks of the processes say, later ones are delivered by themselves.'
+  column due_at timestamp with time zone not null
+  column created_at timestamp with time zone not null
+  column started_at timestamp with time zone
+  column ended_at timestamp with time zone
+  constraint webhook_replays_done CHECK ((done >= 0))
+  constraint webhook_replays_ended CHECK (((status = ANY (ARRAY['succeeded'::text, 'failed'::text])) = (ended_at IS NOT NULL)))
+  constraint webhook_replays_event_kinds_some CHECK ((cardinality(event_kinds) > 0))
+  constraint webhook_replays_failed_why CHECK (((status = 'failed'::text) = (failure_reason IS NOT NULL)))
+  constraint webhook_replays_failure_reason CHECK ((failure_reason = ANY (ARRAY['subscription_inactive'::text, 'subscription_deleted'::text])))
+  constraint webhook_replays_fingerprint_length CHECK ((length(fingerprint) = 32))
+  constraint webhook_replays_kind CHECK ((kind = ANY (ARRAY['dead_letters'::text, 'resend'::text])))
+  constraint webhook_replays_merchant_fkey FOREIGN KEY (tenant_id, merchant_id) REFERENCES payments.merchants(tenant_id, id)
+  constraint webhook_replays_pkey PRIMARY KEY (id)
+  constraint webhook_replays_replayed CHECK (((replayed >= 0) AND (replayed <= done)))
+  constraint webhook_replays_resend_to_one CHECK (((kind <> 'resend'::text) OR ((subscription_id IS NOT NULL) AND (event_kinds IS NOT NULL) AND (since IS NOT NULL))))
+  constraint webhook_replays_started CHECK (((status = 'queued'::text) = ((started_at IS NULL) AND (ended_at IS NULL))))
+  constraint webhook_replays_status CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text])))
+  constraint webhook_replays_subscription_fkey FOREIGN KEY (tenant_id, merchant_id, subscription_id) REFERENCES payments.webhook_subscriptions(tenant_id, merchant_id, id)
+  constraint webhook_replays_total CHECK ((total >= 0))
+  index CREATE INDEX webhook_replays_due ON payments.webhook_replays USING btree (due_at) WHERE (ended_at IS NULL)
+  index CREATE INDEX webhook_replays_ended ON payments.webhook_replays USING btree (ended_at) WHERE (ended_at IS NOT NULL)
+  index CREATE INDEX webhook_replays_newest ON payments.webhook_replays USING btree (merchant_id, kind, created_at DESC, id DESC)
+  index CREATE UNIQUE INDEX webhook_replays_one_of_dead ON payments.webhook_replays USING btree (merchant_id) WHERE ((kind = 'dead_letters'::text) AND (ended_at IS NULL))
+  index CREATE UNIQUE INDEX webhook_replays_one_resend ON payments.webhook_replays USING btree (subscription_id) WHERE ((kind = 'resend'::text) AND (ended_at IS NULL))
+
+table payments.webhook_retention
+  comment 'The latest time that finished deliveries were forgotten up to; what ended later is all there.'
+  column id boolean not null default true
+  column purged_before timestamp with time zone not null
+  constraint webhook_retention_one CHECK (id)
+  constraint webhook_retention_pkey PRIMARY KEY (id)
 
 table payments.webhook_subscriptions
   comment 'Where merchants are told of events (decision 6). The secret is sealed. Unsettled: its waiting deliveries are to be gone through, after an activation or deletion. Times that failures are counted from are of the database''s clock.'
@@ -395,7 +580,14 @@ table payments.webhook_subscriptions
   column disabled_at timestamp with time zone
   column disabled_reason text
   column deleted_at timestamp with time zone
+  column woken_until timestamp with time zone
+    comment 'Up to when deliveries that waited for its latest activation are made due; the next of them come behind (decision 6.5).'
+  column previous_secret bytea
+    comment 'The secret before the last rotation, sealed like the current one; it signs beside it until previous_secret_until and is then forgotten.'
+  column previous_secret_until timestamp with time zone
+  column inactive_since timestamp with time zone
   constraint webhook_subscriptions_deleted CHECK (((deleted_at IS NULL) OR (NOT active)))
+  constraint webhook_subscriptions_deleted_secret CHECK (((deleted_at IS NULL) OR (previous_secret IS NULL)))
   constraint webhook_subscriptions_description_length CHECK ((length(description) <= 200))
   constraint webhook_subscriptions_disabled CHECK (((deleted_at IS NOT NULL) OR (active = (disabled_at IS NULL))))
   constraint webhook_subscriptions_disabled_reason CHECK ((disabled_reason = ANY (ARRAY['paused'::text, 'failures'::text])))
@@ -404,10 +596,137 @@ table payments.webhook_subscriptions
   constraint webhook_subscriptions_merchant_fkey FOREIGN KEY (tenant_id, merchant_id) REFERENCES payments.merchants(tenant_id, id)
   constraint webhook_subscriptions_owner_key UNIQUE (tenant_id, merchant_id, id)
   constraint webhook_subscriptions_pkey PRIMARY KEY (id)
+  constraint webhook_subscriptions_previous_secret CHECK (((previous_secret IS NULL) = (previous_secret_until IS NULL)))
   constraint webhook_subscriptions_url_form CHECK (((url ~* '^https:'::text) AND (length(url) <= 2048)))
   index CREATE INDEX webhook_subscriptions_by_tenant ON payments.webhook_subscriptions USING btree (tenant_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL)
   index CREATE INDEX webhook_subscriptions_newest ON payments.webhook_subscriptions USING btree (merchant_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL)
+  index CREATE INDEX webhook_subscriptions_previous_secret_until ON payments.webhook_subscriptions USING btree (previous_secret_until) WHERE (previous_secret IS NOT NULL)
   index CREATE INDEX webhook_subscriptions_unsettled ON payments.webhook_subscriptions USING btree (id) WHERE unsettled
+  trigger CREATE TRIGGER webhook_subscriptions_inactivity BEFORE UPDATE ON payments.webhook_subscriptions FOR EACH ROW WHEN ((old.active IS DISTINCT FROM new.active)) EXECUTE FUNCTION payments.note_inactivity()
+
+CREATE OR REPLACE FUNCTION payments.count_added_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into payments.list_changes (tenant_id, list, merchant_id, change)
+  select tenant_id, 'events', merchant_id, count(*) from added group by tenant_id, merchant_id;
+  return null;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION payments.count_removed_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into payments.list_changes (tenant_id, list, merchant_id, change)
+  select tenant_id, 'events', merchant_id, -count(*) from removed group by tenant_id, merchant_id;
+  return null;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION payments.list_added_intents()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  with listed as (
+    insert into payments.listed_intents (intent_id, tenant_id, merchant_id, created_at, words)
+    select id, tenant_id, merchant_id, created_at, payments.searchable(shortcode, reference_id, description, customer)
+    from added where visible
+    returning tenant_id, merchant_id)
+  insert into payments.list_changes (tenant_id, list, merchant_id, change)
+  select tenant_id, 'intents', merchant_id, count(*) from listed group by tenant_id, merchant_id;
+  return null;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION payments.list_added_payments()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  with listed as (
+    insert into payments.listed_payments (attempt_id, tenant_id, merchant_id, created_at, words)
+    select a.id, a.tenant_id, a.merchant_id, a.created_at,
+      payments.searchable(i.shortcode, i.reference_id, i.description, i.customer) || E'\x1f' || lower(coalesce(a.provider_reference, ''))
+    from added a
+    join payments.payment_intents i on i.tenant_id = a.tenant_id and i.merchant_id = a.merchant_id and i.id = a.intent_id
+    where a.visible
+    returning tenant_id, merchant_id)
+  insert into payments.list_changes (tenant_id, list, merchant_id, change)
+  select tenant_id, 'payments', merchant_id, count(*) from listed group by tenant_id, merchant_id;
+  return null;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION payments.list_changed_intent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  words text := payments.searchable(new.shortcode, new.reference_id, new.description, new.customer);
+begin
+  update payments.listed_intents l set words = list_changed_intent.words where l.intent_id = new.id;
+  update payments.listed_payments l set words = list_changed_intent.words || E'\x1f' || lower(coalesce(a.provider_reference, ''))
+  from payments.payment_attempts a where a.intent_id = new.id and a.visible and l.attempt_id = a.id;
+  return null;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION payments.list_changed_payment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.visible then
+    insert into payments.listed_payments as l (attempt_id, tenant_id, merchant_id, created_at, words)
+    select new.id, new.tenant_id, new.merchant_id, new.created_at,
+      payments.searchable(i.shortcode, i.reference_id, i.description, i.customer) || E'\x1f' || lower(coalesce(new.provider_reference, ''))
+    from payments.payment_intents i
+    where i.tenant_id = new.tenant_id and i.merchant_id = new.merchant_id and i.id = new.intent_id
+    on conflict (attempt_id) do update set words = excluded.words;
+  else
+    delete from payments.listed_payments where attempt_id = new.id;
+  end if;
+  if new.visible <> old.visible then
+    insert into payments.list_changes (tenant_id, list, merchant_id, change)
+    values (new.tenant_id, 'payments', new.merchant_id, case when new.visible then 1 else -1 end);
+  end if;
+  return null;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION payments.list_shown_intent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.visible then
+    insert into payments.listed_intents (intent_id, tenant_id, merchant_id, created_at, words)
+    values (new.id, new.tenant_id, new.merchant_id, new.created_at,
+      payments.searchable(new.shortcode, new.reference_id, new.description, new.customer));
+  else
+    delete from payments.listed_intents where intent_id = new.id;
+  end if;
+  insert into payments.list_changes (tenant_id, list, merchant_id, change)
+  values (new.tenant_id, 'intents', new.merchant_id, case when new.visible then 1 else -1 end);
+  update payments.payment_attempts set visible = new.visible
+  where tenant_id = new.tenant_id and merchant_id = new.merchant_id and intent_id = new.id and visible <> new.visible;
+  return null;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION payments.name_delivery_kind()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.kind = (select e.kind from payments.events e where e.tenant_id = new.tenant_id and e.merchant_id = new.merchant_id and e.id = new.event_id);
+  return new;
+end
+$function$
 
 CREATE OR REPLACE FUNCTION payments.note_change()
  RETURNS trigger
@@ -419,11 +738,71 @@ begin
 end
 $function$
 
+CREATE OR REPLACE FUNCTION payments.note_inactivity()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.inactive_since = case when new.active then null else clock_timestamp() end;
+  return new;
+end
+$function$
+
 CREATE OR REPLACE FUNCTION payments.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
   raise exception 'rows of % are never changed', tg_table_name;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION payments.searchable(shortcode text, reference_id text, description text, customer jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select lower(shortcode || E'\x1f' || coalesce(reference_id, '') || E'\x1f' || coalesce(description, '') || E'\x1f'
+    || coalesce(customer ->> 'name', '') || E'\x1f' || coalesce(customer ->> 'email', '') || E'\x1f' || coalesce(customer ->> 'phone', ''))
+$function$
+
+CREATE OR REPLACE FUNCTION payments.see_intent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  select i.visible into new.visible from payments.payment_intents i
+  where i.tenant_id = new.tenant_id and i.merchant_id = new.merchant_id and i.id = new.intent_id
+  for share;
+  new.visible = coalesce(new.visible, false);
+  return new;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION payments.unlist_intents()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  with unlisted as (
+    delete from payments.listed_intents l using removed r where l.intent_id = r.id
+    returning l.tenant_id, l.merchant_id)
+  insert into payments.list_changes (tenant_id, list, merchant_id, change)
+  select tenant_id, 'intents', merchant_id, -count(*) from unlisted group by tenant_id, merchant_id;
+  return null;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION payments.unlist_payments()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  with unlisted as (
+    delete from payments.listed_payments l using removed r where l.attempt_id = r.id
+    returning l.tenant_id, l.merchant_id)
+  insert into payments.list_changes (tenant_id, list, merchant_id, change)
+  select tenant_id, 'payments', merchant_id, -count(*) from unlisted group by tenant_id, merchant_id;
+  return null;
 end
 $function$

@@ -1,6 +1,7 @@
 import pino from 'pino'
 import type { Logger } from 'pino'
 import type { Configuration } from '../domain/configuration.ts'
+import type { CallbackNotice, CallbackObserver } from '../jobs/processCallback.ts'
 import { actorOf } from './http/caller.ts'
 import type { Exchange } from './http/exchange.ts'
 import type { Observation } from './http/pipeline.ts'
@@ -102,4 +103,22 @@ function secretsOf({ operation, request, body, query }: Exchange): string[] {
 
 function keyPrefix({ caller }: Exchange): object {
   return caller.kind === 'api_key' ? { key_prefix: caller.prefix } : {}
+}
+
+/** Logs what becomes of callbacks, and counts it: at `warn` what a person should see, which never was confirmed, or fits or matches nothing. */
+export function callbackObserver(log: Logger, count: (notice: CallbackNotice) => void = () => undefined): CallbackObserver {
+  return {
+    processed(notice) {
+      const { id, provider, outcome, detail, waits } = notice
+      count(notice)
+      log[needsSomebody(notice) ? 'warn' : 'info']({ callback: id, provider, outcome, detail, waits }, 'callback')
+    },
+    failed(error, { provider, callbackId }) {
+      log.error({ error: errorOf(error), provider, callback: callbackId }, 'callbacks')
+    },
+  }
+}
+
+function needsSomebody({ outcome, waits }: CallbackNotice): boolean {
+  return outcome === 'mismatched' || (!waits && (outcome === 'unconfirmed' || outcome === 'unmatched'))
 }

@@ -2,10 +2,12 @@ import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { DatabaseStats } from '../db/sql.ts'
+import type { CallbackNotice } from '../jobs/processCallback.ts'
 import type { Observation } from './http/pipeline.ts'
 
 export interface Metrics {
   observe(observation: Observation): void
+  observeCallback(notice: Pick<CallbackNotice, 'provider' | 'outcome' | 'waits'>): void
   registry: Registry
 }
 
@@ -21,6 +23,10 @@ export function createMetrics(process: string, databaseStats?: () => DatabaseSta
   const latency = new Histogram({
     name: 'bayar_request_duration_seconds', help: 'Time to answer.', labelNames: ['operation'], buckets: latencySeconds, registers,
   })
+  const callbacks = new Counter({
+    name: 'bayar_provider_callbacks_total', help: 'Callbacks of payment providers processed, by what became of them; waits: to be tried again.',
+    labelNames: ['provider', 'outcome', 'waits'], registers,
+  })
   if (databaseStats) addDatabase(databaseStats, registers)
   if (queueDepths) addQueues(queueDepths, registers)
   return {
@@ -28,6 +34,9 @@ export function createMetrics(process: string, databaseStats?: () => DatabaseSta
     observe({ operationId, status, duration }) {
       requests.inc({ operation: operationId, status })
       latency.observe({ operation: operationId }, duration / 1000)
+    },
+    observeCallback({ provider, outcome, waits }) {
+      callbacks.inc({ provider, outcome, waits: String(waits) })
     },
   }
 }

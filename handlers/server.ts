@@ -6,7 +6,7 @@ import { connect } from '../db/sql.ts'
 import { readConfiguration } from '../domain/configuration.ts'
 import type { Configuration } from '../domain/configuration.ts'
 import { systemRuntime } from '../domain/runtime.ts'
-import { checkoutPages } from '../pages/checkoutPages.ts'
+import { hostedPages } from '../pages/hostedPages.ts'
 import { createLog, requestLogger, secretNames } from './log.ts'
 import { createMetrics, serveMetrics } from './metrics.ts'
 import type { Service, ServiceParts } from './service.ts'
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   const compose = await services[name]()
   const logged: { request?: ReturnType<typeof requestLogger> } = {}
   const service = await compose({
-    configuration, database, log, runtime: systemRuntime, isDraining: () => draining, pages: checkoutPages,
+    configuration, database, log, runtime: systemRuntime, isDraining: () => draining, pages: hostedPages, observeCallback: metrics.observeCallback,
     observe(observation) {
       metrics.observe(observation)
       logged.request?.(observation)
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
     draining = true
     log.info({ signal }, 'draining')
     metricsServer?.close()
-    void drain(server).then(() => ended(service)).then(() => database.end()).then(() => process.exit(0))
+    void drain(server, configuration.DRAIN_DELAY_MS).then(() => ended(service)).then(() => database.end()).then(() => process.exit(0))
   }
   process.once('SIGTERM', () => end('SIGTERM'))
   process.once('SIGINT', () => end('SIGINT'))
@@ -90,12 +90,18 @@ async function listen(server: Server, port: number, { HOST: host, SHARE_PORT }: 
   return (server.address() as AddressInfo).port
 }
 
-/** Takes no new connections, ends idle ones, and lets requests at work finish (decision 9.3: within 10 s). */
-async function drain(server: Server): Promise<void> {
+/**
+ * Ends within 10 s (decision 9.3). For `delayMs` everything is answered as before, save that readiness is not given and
+ * each answer ends its connection: so balancers and callers with a connection to keep go elsewhere, and nobody's request
+ * meets a closed one. Then it takes no new connections, ends idle ones, and lets requests at work finish.
+ */
+async function drain(server: Server, delayMs: number): Promise<void> {
+  server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'))
+  await systemRuntime.sleep(delayMs)
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeIdleConnections()
   const sweep = setInterval(() => server.closeIdleConnections(), 50)
-  await Promise.race([closed, systemRuntime.sleep(drainMs)])
+  await Promise.race([closed, systemRuntime.sleep(drainMs - delayMs)])
   clearInterval(sweep)
   server.closeAllConnections()
 }

@@ -4,6 +4,8 @@ import type { Database } from '../db/sql.ts'
 import type { Configuration } from '../domain/configuration.ts'
 import type { Runtime } from '../domain/runtime.ts'
 import type { Boss } from '../jobs/boss.ts'
+import type { CallbackNotice } from '../jobs/processCallback.ts'
+import type { BrandLogos } from '../providers/brandLogos.ts'
 import type { Contract } from './http/contract.ts'
 import type { AnyHandler } from './http/handler.ts'
 import type { MakePages } from './http/pageHandler.ts'
@@ -17,6 +19,8 @@ export interface ServiceParts {
   runtime: Runtime
   log: Logger
   observe(observation: Observation): void
+  /** Told what became of each callback that this process has processed. */
+  observeCallback?(notice: CallbackNotice): void
   /** Milliseconds on a clock that never steps back, for the rate limits; left out: the process's own. */
   elapsed?: () => number
   /** True once the process was told to end; readiness says so. */
@@ -35,6 +39,10 @@ export interface PageSurroundings {
   sandbox: CheckoutSandbox | null
   /** Waits for branding that was not known when it was read, a second at most; null when all was. */
   brandsUnderWay(): Promise<void> | null
+  /** Merchants' logos, from other hosts, as this process keeps them. */
+  logos: BrandLogos
+  /** CHANNEL_DISPLAY_FILE: how channels are shown; empty: by the neutral defaults. */
+  channelDisplayFile: string
   /** Whether the service is reached by https alone. */
   httpsOnly: boolean
   now(): Date

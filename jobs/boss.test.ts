@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Database, connect } from '../db/sql.ts'
+import { type Database, type Sql, connect } from '../db/sql.ts'
 import { type EmbeddedPostgres, startPostgres } from '../run/embeddedPostgres.ts'
 import {
   type Boss, type BossOptions, type QueueDefinition, enqueueAllTx, enqueueTx, installBoss, queueDepths, startBoss,
@@ -81,7 +81,7 @@ describe('enqueueing inside a transaction', () => {
     expect(await add('b')).not.toBeNull()
   })
 
-  test('a warm enqueue costs one statement in the transaction and none beside it', async () => {
+  test('a warm enqueue costs one statement in the transaction, under a savepoint, and none beside it', async () => {
     const boss = await start({ worker: false })
     const client = boss.client
     expect(client).toBeDefined()
@@ -95,12 +95,14 @@ describe('enqueueing inside a transaction', () => {
     }
     const inside: string[] = []
     await database.tx(async (sql) => {
-      const counting = Object.assign((...call: Parameters<typeof sql>) => sql(...call), sql, {
-        unsafe: (...call: Parameters<typeof sql.unsafe>) => {
+      const counted = (each: Sql): Sql => Object.assign((...call: Parameters<Sql>) => each(...call), each, {
+        unsafe: (...call: Parameters<Sql['unsafe']>) => {
           inside.push(call[0])
-          return sql.unsafe(...call)
+          return each.unsafe(...call)
         },
-      }) as typeof sql
+        savepoint: <Result>(work: (inner: Sql) => Promise<Result>) => each.savepoint((inner) => work(counted(inner))),
+      }) as Sql
+      const counting = counted(sql)
       for (let turn = 0; turn < 5; turn += 1) await enqueueTx(counting, boss, 'counted', { turn })
     })
     expect(inside).toHaveLength(5)
@@ -155,15 +157,45 @@ describe('faults', () => {
     expect(problems.length).toBeGreaterThan(0)
   }, 30_000)
 
-  test('a process that starts while PostgreSQL is away enqueues once it is back, and says so before', async () => {
+  test('a process that starts while PostgreSQL is away enqueues once the queue was reached; what is written before has no job', async () => {
     await server.halt('fast')
     const boss = await start({ worker: false })
     expect(boss.client).toBeUndefined()
     await server.resume()
-    await expect(database.tx((sql) => enqueueTx(sql, boss, 'plain', {}))).rejects.toMatchObject({ reason: 'connect' })
+    expect(await database.tx((sql) => enqueueTx(sql, boss, 'plain', {}))).toBeNull()
     await boss.whenReady()
     expect(await database.tx((sql) => enqueueTx(sql, boss, 'plain', {}))).not.toBeNull()
   }, 30_000)
+
+  test('a queue that is dropped fails no transaction: what else it wrote is committed; installed again, jobs are added and worked on again', async () => {
+    await database.query((sql) => sql`create database dropped`)
+    const address = server.url('dropped')
+    await installBoss(address, queues)
+    const own = connect(address)
+    const problems: string[] = []
+    const boss = await startBoss(address, { worker: true, log: (error) => problems.push(error.message) })
+    started.push(boss)
+    const seen: number[] = []
+    await work<{ n: number }>(boss, 'plain', (job) => Promise.resolve(void seen.push(job.data.n)))
+    const write = (n: number) => own.tx(async (sql) => {
+      await sql`create table if not exists written (n int)`
+      await sql`insert into written values (${n})`
+      const one = await enqueueTx(sql, boss, 'plain', { n })
+      await enqueueAllTx(sql, boss, 'plain', [{ data: { n: n + 100 } }])
+      await sql`insert into written values (${n + 100})`
+      return one
+    })
+    expect(await write(1)).not.toBeNull()
+    await expect.poll(() => seen.toSorted(), { timeout: 5000 }).toEqual([1, 101])
+    await own.query((sql) => sql`drop schema pgboss cascade`)
+    expect(await write(2)).toBeNull()
+    expect(problems.filter((problem) => /not installed/.test(problem))).toHaveLength(1)
+    await installBoss(address, queues)
+    expect(await write(3)).not.toBeNull()
+    await expect.poll(() => seen.toSorted(), { timeout: 10_000 }).toEqual([1, 101, 103, 3].toSorted())
+    expect(await own.query((sql) => sql`select n from written order by n`)).toEqual([1, 2, 3, 101, 102, 103].map((n) => ({ n })))
+    await own.end()
+  }, 60_000)
 
   test('a missing installation is refused and the message says what to do', async () => {
     await database.query((sql) => sql`create database bare`)

@@ -7,6 +7,8 @@ export interface QueueDefinition {
   policy?: 'standard' | 'short' | 'exclusive'
   /** Longest run of one job, seconds. Default 120. */
   expireInSeconds?: number
+  /** How long done jobs are kept, seconds. Default 4 hours. */
+  keepDoneSeconds?: number
 }
 
 export interface BossOptions {
@@ -24,6 +26,8 @@ export interface Boss {
   readonly client: PgBoss | undefined
   /** Resolves when the queue was reached, or `stop` was called. */
   whenReady(): Promise<void>
+  /** Tells the log, now and then, that jobs are not added because the queue is not installed. */
+  noteAbsence(problem: Error): void
   /** Waits for running jobs, at most `graceMs` (8000): the rest is taken over by other workers. */
   stop(graceMs?: number): Promise<void>
 }
@@ -46,9 +50,14 @@ export interface QueueDepth {
 }
 
 // The jobs are alarm clocks, the rows they point to are the truth: done ones serve nobody after some hours.
-const keepDoneSeconds = 4 * 3600
+const keepDoneHours = 4
+// Removed this often; the queue's own default is once a day.
+const removeEverySeconds = 30
 
 const reconnectMs = 500
+const absenceEveryMs = 60_000
+// While the database is away the queue asks several times a second, each time with the same result.
+const sameProblemMs = 10_000
 
 function newClient(url: string, options: BossOptions, change: ConstructorOptions = {}): PgBoss {
   // pg-boss hands what it does not know to its node-pg pool
@@ -61,14 +70,21 @@ function newClient(url: string, options: BossOptions, change: ConstructorOptions
     migrate: false,
     schedule: false,
     supervise: options.worker,
-    // together with the heartbeat of 10 s: a killed worker's job is taken over after about 10 s
-    superviseIntervalSeconds: 1,
-    monitorIntervalSeconds: 1,
+    // together with the heartbeat of 10 s: a killed worker's job is taken over after about 12 s; each time reads all jobs
+    superviseIntervalSeconds: 2,
+    monitorIntervalSeconds: 2,
+    maintenanceIntervalSeconds: removeEverySeconds,
     ...pool,
     ...change,
   })
+  const told = new Map<string, number>()
   // without a listener a restart of PostgreSQL would end the process
-  client.on('error', (error) => options.log?.(asError(error), 'error'))
+  client.on('error', (error) => {
+    const problem = asError(error)
+    if (performance.now() - (told.get(problem.message) ?? -Infinity) < sameProblemMs) return
+    told.set(problem.message, performance.now())
+    options.log?.(problem, 'error')
+  })
   client.on('warning', (warning) => options.log?.(new Error(warning.message, { cause: warning.data }), 'warning'))
   return client
 }
@@ -85,7 +101,7 @@ export async function installBoss(url: string, queues: QueueDefinition[]): Promi
   const client = newClient(url, options, { migrate: true, max: 1, connectionTimeoutMillis: 10_000 })
   try {
     await client.start()
-    for (const { name, policy = 'standard', expireInSeconds = 120 } of queues) {
+    for (const { name, policy = 'standard', expireInSeconds = 120, keepDoneSeconds = keepDoneHours * 3600 } of queues) {
       const settings: Omit<Queue, 'name' | 'policy'> = {
         expireInSeconds,
         heartbeatSeconds: 10,
@@ -117,6 +133,7 @@ export async function startBoss(url: string, options: BossOptions): Promise<Boss
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   const ready = Promise.withResolvers<void>()
+  let absenceNoted = -Infinity
 
   const attempt = async (): Promise<void> => {
     const candidate = newClient(url, options)
@@ -159,6 +176,11 @@ export async function startBoss(url: string, options: BossOptions): Promise<Boss
       return client
     },
     whenReady: () => ready.promise,
+    noteAbsence(problem) {
+      if (performance.now() - absenceNoted < absenceEveryMs) return
+      absenceNoted = performance.now()
+      options.log?.(new Error('the job queue is not installed: run make migrate', { cause: problem }), 'warning')
+    },
     stop: async (graceMs = 8000) => {
       stopped = true
       clearTimeout(timer)
@@ -168,17 +190,32 @@ export async function startBoss(url: string, options: BossOptions): Promise<Boss
   }
 }
 
-function clientOf(boss: Boss): PgBoss {
-  if (!boss.client) throw new DatabaseUnavailable('connect')
-  return boss.client
+// SQLSTATEs of something that is not there: schema, table, function, type, column.
+const absent = new Set(['3F000', '42P01', '42883', '42704', '42703'])
+
+function isAbsent(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && absent.has(String(error.code))
 }
 
-// `prepare` halves the requests: without it the driver asks for a description each time.
+// `prepare` halves the requests: without it the driver asks for a description each time. Without the savepoint a queue that
+// is not there would end the transaction.
 const within = (sql: Sql) => ({
   executeSql: async (text: string, values?: unknown[]) => ({
-    rows: [...(await sql.unsafe(text, values ?? [], values && values.length > 0 ? { prepare: true } : {}))],
+    rows: [...(await sql.savepoint((inner) => inner.unsafe(text, values ?? [], values && values.length > 0 ? { prepare: true } : {})))],
   }),
 })
+
+/** Adds nothing while the queue is away or not installed: the rows are the truth, and what they ask for is found by the sweeps. */
+async function unlessAbsent<Result>(boss: Boss, add: (client: PgBoss) => Promise<Result>): Promise<Result | null> {
+  if (!boss.client) return null
+  try {
+    return await add(boss.client)
+  } catch (error) {
+    if (!isAbsent(error)) throw error
+    boss.noteAbsence(error)
+    return null
+  }
+}
 
 const settingsOf = ({ startAfter, singletonKey, group }: EnqueueOptions) => ({
   ...(startAfter === undefined ? {} : { startAfter }),
@@ -187,27 +224,29 @@ const settingsOf = ({ startAfter, singletonKey, group }: EnqueueOptions) => ({
 })
 
 /**
- * Adds a job in the caller's transaction: it exists when that commits and not before. Returns the job's id, null
- * when the queue's policy found one with this singletonKey already. One request to the server.
+ * Adds a job in the caller's transaction: it exists when that commits and not before. Returns the job's id, null when
+ * the queue's policy found one with this singletonKey already, or the queue is not there: a job is an alarm clock, and
+ * its absence fails no transaction. One statement, under a savepoint.
  */
 export function enqueueTx(
   sql: Sql, boss: Boss, queue: string, data: object, options: EnqueueOptions = {},
 ): Promise<string | null> {
-  return clientOf(boss).send(queue, data, { ...settingsOf(options), db: within(sql) })
+  return unlessAbsent(boss, (client) => client.send(queue, data, { ...settingsOf(options), db: within(sql) }))
 }
 
-/** Adds many jobs of one queue in the caller's transaction with one request; keys that exist are left out. */
+/** Adds many jobs of one queue in the caller's transaction with one statement, as `enqueueTx` does; keys that exist are left out. */
 export async function enqueueAllTx(
   sql: Sql, boss: Boss, queue: string, jobs: (EnqueueOptions & { data: object })[],
 ): Promise<void> {
   if (jobs.length === 0) return
   const entries = jobs.map(({ data, ...options }) => ({ data, ...settingsOf(options) }))
-  await clientOf(boss).insert(queue, entries, { db: within(sql) })
+  await unlessAbsent(boss, (client) => client.insert(queue, entries, { db: within(sql) }))
 }
 
 /** Counts of every queue, for metrics; at most a minute old when no worker runs, else a second. */
 export async function queueDepths(boss: Boss): Promise<QueueDepth[]> {
-  const client = clientOf(boss)
+  const { client } = boss
+  if (!client) throw new DatabaseUnavailable('connect')
   const queues = await client.getQueues()
   return Promise.all(
     queues.map(async ({ name }) => {

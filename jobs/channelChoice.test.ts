@@ -13,7 +13,7 @@ type Create = components['schemas']['PaymentIntentCreate']
 /** What happens while a choice waits; set by each test. */
 let whileWaiting: () => Promise<void> = async () => undefined
 const bench = await startPayments({ settings: { PROVIDER_TIMEOUT_MS: '250' }, sleep: () => whileWaiting() })
-const { call, clock, creation, database, given, simulator } = bench
+const { call, clock, creation, database, given, settled, simulator } = bench
 const merchant = await given.merchant()
 const as = await given.apiKey(merchant)
 
@@ -129,7 +129,7 @@ describe('a single-use payment', () => {
     const first = await chosen(intent, 'va_bank_a')
     await chosen(intent, 'qris')
     await database.query((sql) => sql`update payments.psp_credentials set provider = 'elsewhere' where id = ${bench.credential.id}`)
-    await simulator.pay(first.charge_reference ?? '')
+    await settled(simulator.pay(first.charge_reference ?? ''))
     await database.query((sql) => sql`update payments.psp_credentials set provider = 'simulator' where id = ${bench.credential.id}`)
     const silent = Object.assign(Object.create(creation.providers.get('simulator') ?? null) as PaymentProvider, {
       expireCharge: async () => ({ outcome: 'unknown', reason: 'silent' }),
@@ -292,7 +292,7 @@ describe('a refusal', () => {
     await withdraw(intent, true)
     expect(await statesOf(intent)).toEqual(['qris pending'])
     expect(await eventsOf(intent)).toEqual(['payment_intent.created'])
-    await simulator.pay(first.charge_reference ?? '')
+    await settled(simulator.pay(first.charge_reference ?? ''))
     expect(await read(intent)).toMatchObject({ status: 'paid' })
   })
 
@@ -310,12 +310,12 @@ describe('money', () => {
     const intent = await create()
     const first = await chosen(intent, 'va_bank_a')
     const second = await chosen(intent, 'qris')
-    await simulator.pay(first.charge_reference ?? '')
+    await settled(simulator.pay(first.charge_reference ?? ''))
     expect(await read(intent)).toMatchObject({ status: 'paid', paid_idr: 150_000, overpaid_idr: 0, late: false })
     expect(await stateOf(intent)).toEqual(['va_bank_a succeeded', 'qris expired'])
     await withdraw(intent)
     expect(await statesOf(intent)).toEqual(['va_bank_a paid', 'qris expired'])
-    await simulator.pay(second.charge_reference ?? '', { force: true })
+    await settled(simulator.pay(second.charge_reference ?? '', { force: true }))
     expect(await read(intent)).toMatchObject({ status: 'paid', paid_idr: 150_000, overpaid_idr: 150_000 })
     expect(await eventsOf(intent)).toEqual(paid)
   })
@@ -323,7 +323,11 @@ describe('money', () => {
   test('that comes before the provider\'s answer is answered with it', async () => {
     const intent = await create()
     await behave('callback-before-answer', intent)
-    expect(await choose(intent, 'va_bank_a')).toMatchObject({ outcome: 'chosen', attempt: { status: 'succeeded' }, intent: { status: 'paid' } })
+    const { charged, letGo, settings } = heldBack()
+    const choice = choose(intent, 'va_bank_a', settings)
+    await settled(charged)
+    letGo()
+    expect(await choice).toMatchObject({ outcome: 'chosen', attempt: { status: 'succeeded' }, intent: { status: 'paid' } })
     expect(await eventsOf(intent)).toEqual(paid)
   })
 
@@ -333,7 +337,7 @@ describe('money', () => {
     const { charged, letGo, settings } = heldBack()
     const late = choose(intent, 'qris', settings)
     await charged
-    await simulator.pay(first.charge_reference ?? '')
+    await settled(simulator.pay(first.charge_reference ?? ''))
     letGo()
     expect(await late).toEqual({ outcome: 'not_open', status: 'paid' })
     await withdraw(intent, true)
@@ -362,7 +366,7 @@ describe('a payment for several payers', () => {
     expect((await chosen(intent, 'cash')).id).toBe(cash.id)
     await withdraw(intent, true)
     expect(await statesOf(intent)).toEqual(['va_bank_a pending', 'qris pending'])
-    await simulator.pay(va.charge_reference ?? '')
+    await settled(simulator.pay(va.charge_reference ?? ''))
     expect((await chosen(intent, 'va_bank_a')).id).toBe(va.id)
   })
 
@@ -370,17 +374,17 @@ describe('a payment for several payers', () => {
     const intent = await create({ max_uses: 2 })
     const [one, two] = [await chosen(intent, 'ewallet_wallet_a'), await chosen(intent, 'ewallet_wallet_a')]
     expect(one.id).not.toBe(two.id)
-    await simulator.pay(one.charge_reference ?? '')
+    await settled(simulator.pay(one.charge_reference ?? ''))
     expect(await read(intent)).toMatchObject({ status: 'open', uses: 1 })
-    await simulator.pay(two.charge_reference ?? '')
+    await settled(simulator.pay(two.charge_reference ?? ''))
     expect(await read(intent)).toMatchObject({ status: 'paid', uses: 2, paid_idr: 300_000 })
   })
 
   test('the last use ends what is pending still', async () => {
     const intent = await create({ max_uses: 1 + 1 })
     const [va, one] = [await chosen(intent, 'va_bank_a'), await chosen(intent, 'ewallet_wallet_a')]
-    await simulator.pay(va.charge_reference ?? '')
-    await simulator.pay(one.charge_reference ?? '')
+    await settled(simulator.pay(va.charge_reference ?? ''))
+    await settled(simulator.pay(one.charge_reference ?? ''))
     await withdraw(intent)
     expect((await statesOf(intent)).filter((state) => state.endsWith('pending'))).toEqual([])
   })

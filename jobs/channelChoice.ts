@@ -17,13 +17,16 @@ import type { Sql } from '../db/sql.ts'
 import { channelOf, isChannelCode } from '../domain/channels.ts'
 import type { ChannelCode } from '../domain/channels.ts'
 import { isPastDeadline } from '../domain/paymentIntentView.ts'
-import type { Charge, Decline } from '../providers/paymentProvider.ts'
+import { isUnsettled } from '../providers/paymentProvider.ts'
+import type { Charge, CreateChargeResult, Decline } from '../providers/paymentProvider.ts'
+import { amountsTaken, isServed } from '../providers/servedChannels.ts'
+import { applyPayments } from './applyCharge.ts'
 import type { CreationSettings } from './chargeCreation.ts'
 import { newAttempt, startedOperation } from './chargeRequest.ts'
 import { enqueueWithdrawals } from './endAttempts.ts'
 import { giveBack } from './giveBack.ts'
-import { applyPayments, askForCharge, isFinished, lockIntentOf, providerOf, readAttemptOf, releaseOperation } from './providerCharges.ts'
-import type { ChargeAnswer } from './providerCharges.ts'
+import { askForCharge, chargingProvider, isFinished, lockIntentOf, providerOf, readAttemptOf, releaseOperation, timeLeftSince } from './providerCharges.ts'
+import type { TimeLeft } from './providerCharges.ts'
 
 /** What a payer chooses. */
 export interface ChosenChannel {
@@ -47,7 +50,7 @@ type Started = Chosen | NotOpen | NotAllowed | { outcome: 'calling', operation: 
 
 const lookEveryMs = 100
 const looksAtMost = 90
-/** Looks take time of their own; what a payer waits is bounded all the same. */
+/** Looks take time of their own; what a payer waits is bounded all the same, and leaves time for a takeover. */
 const lookForMs = lookEveryMs * looksAtMost
 /** A first call that nobody waits for has ended by then (decision 3.3: it lasts 8 s at most). */
 const abandonedCallSeconds = 30
@@ -60,16 +63,18 @@ const abandonedCallSeconds = 30
  */
 export async function chooseChannel(settings: CreationSettings, chosen: ChosenChannel): Promise<ChannelChoice> {
   const { database, runtime } = settings
-  const until = runtime.now().getTime() + lookForMs
+  const since = runtime.now()
+  const until = since.getTime() + lookForMs
+  const timeLeft = timeLeftSince(since, runtime)
   for (let look = 0; look < looksAtMost && runtime.now().getTime() < until; look += 1) {
     const started = await startOnce(settings, chosen)
-    if (started.outcome === 'calling') return finish(started.operation, true, settings)
+    if (started.outcome === 'calling') return finish(started.operation, true, settings, timeLeft)
     if (started.outcome !== 'busy') return started
     const { tenant_id, merchant_id, id } = started.choice
     const taken = started.choice.lapsed && started.choice.channel === chosen.channel
       ? await database.query((sql) => takeOverProviderOperation(sql, tenant_id, merchant_id, id, newId(runtime))) : undefined
     if (taken) {
-      const outcome = await finish(taken, false, settings)
+      const outcome = await finish(taken, false, settings, timeLeft)
       // The provider is silent still, and this try has used the time a payer waits.
       if (outcome.outcome !== 'unknown' || !(await isFinished(taken, database))) return outcome
     } else {
@@ -140,7 +145,7 @@ async function begin(
   const attemptId = newId(settings.runtime)
   const provider = channelOf(channel).needs_provider ? settings.provider : null
   const operationId = provider === null ? null : newId(settings.runtime)
-  await insertPaymentAttempt(sql, newAttempt(intent, { attemptId, operationId, provider, channel, now }))
+  await insertPaymentAttempt(sql, newAttempt(intent, { attemptId, operationId, provider, channel, now }, settings))
   if (provider === null || operationId === null) {
     const attempt = await findPaymentAttempt(sql, intent.tenant_id, intent.merchant_id, attemptId)
     if (!attempt) throw new Error(`payment attempt ${attemptId} is not there`)
@@ -152,12 +157,13 @@ async function begin(
   return { outcome: 'calling', operation }
 }
 
-function refusalOf(channel: string, intent: PaymentIntentRow, merchant: MerchantRow, { provider }: CreationSettings): NotAllowed | null {
+function refusalOf(channel: string, intent: PaymentIntentRow, merchant: MerchantRow, settings: CreationSettings): NotAllowed | null {
+  const provider = chargingProvider(settings)
   const unavailable = (message: string): NotAllowed => ({ outcome: 'not_allowed', code: 'channel_unavailable', message })
   if (!isChannelCode(channel) || !intent.allowed_channels.includes(channel)) return unavailable(`This payment does not take ${channel}.`)
   if (!merchant.channels.includes(channel)) return unavailable(`Not available for this merchant: ${channel}.`)
-  const { min_amount_idr: min, max_amount_idr: max, needs_provider } = channelOf(channel)
-  if (needs_provider && provider === null) return unavailable(`No provider serves ${channel}.`)
+  if (!isServed(channel, intent.max_uses, provider)) return unavailable(`No provider serves ${channel}.`)
+  const { min, max } = amountsTaken(channel, provider)
   if (intent.amount_idr >= min && intent.amount_idr <= max) return null
   return { outcome: 'not_allowed', code: 'amount_out_of_range', message: `The amount is out of range: ${channel} takes ${min} to ${max}.` }
 }
@@ -173,8 +179,8 @@ async function liveAttempt(
 }
 
 /** After the first transaction: the provider's answer, then the second one, which only the holder of the lease can commit. */
-async function finish(operation: ProviderOperationRow, fresh: boolean, settings: CreationSettings): Promise<ChannelChoice> {
-  const answer = await askForCharge(providerOf(settings.providers, operation), operation, fresh)
+async function finish(operation: ProviderOperationRow, fresh: boolean, settings: CreationSettings, timeLeft: TimeLeft): Promise<ChannelChoice> {
+  const answer = await askForCharge(providerOf(settings.providers, operation), operation, fresh, timeLeft)
   try {
     return await settle(operation, answer, settings)
   } catch (error) {
@@ -183,10 +189,10 @@ async function finish(operation: ProviderOperationRow, fresh: boolean, settings:
   }
 }
 
-async function settle(operation: ProviderOperationRow, answer: ChargeAnswer, settings: CreationSettings): Promise<ChannelChoice> {
+async function settle(operation: ProviderOperationRow, answer: CreateChargeResult, settings: CreationSettings): Promise<ChannelChoice> {
   const { database, runtime } = settings
-  if (answer.outcome === 'unknown') {
-    await releaseOperation(operation, database)
+  if (isUnsettled(answer)) {
+    await releaseOperation(operation, database, answer)
     return { outcome: 'unknown' }
   }
   const now = runtime.now()

@@ -2,19 +2,32 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { startPayments } from '../contract-tests/harness/payments.ts'
 import type { components } from '../generated/payments.ts'
-import { resumeCreation } from './chargeCreation.ts'
+import type { PaymentProvider } from '../providers/paymentProvider.ts'
+import { awaitCreation, resumeCreation } from './chargeCreation.ts'
 
 type Create = components['schemas']['PaymentIntentCreate']
 
 /** What happens while a request waits; set by each test. */
 let whileWaiting: () => Promise<void> = async () => undefined
-const bench = await startPayments({ settings: { PROVIDER_TIMEOUT_MS: '250' }, sleep: () => whileWaiting() })
-const { call, clock, creation, database, given, simulator } = bench
+/** What happens before the provider's answer to a creation arrives; set by each test. */
+let beforeAnswer: () => Promise<void> = async () => undefined
+const bench = await startPayments({
+  settings: { PROVIDER_TIMEOUT_MS: '400' }, sleep: () => whileWaiting(),
+  toProvider: async (input, init) => {
+    const response = await fetch(input, init)
+    // Read to its end: what happens meanwhile is no delay of the provider's.
+    const answer = await response.text()
+    if (init?.method === 'POST' && (input instanceof Request ? input.url : input.toString()).endsWith('/charges')) await beforeAnswer()
+    return new Response(answer, response)
+  },
+})
+const { call, clock, creation, database, given, settled, simulator } = bench
 const merchant = await given.merchant()
 const as = await given.apiKey(merchant)
 
 beforeEach(() => {
   whileWaiting = async () => undefined
+  beforeAnswer = async () => undefined
 })
 
 interface OperationRow {
@@ -74,6 +87,70 @@ describe('a twin between the two steps', () => {
     expect(twin.headers.get('retry-after')).toBe('2')
     await setLease(operation, -1)
     expect((await create(request, key)).status).toBe(201)
+  })
+})
+
+describe('a twin that takes over late', () => {
+  /** A creation that nobody has answered, whose lease lapses once its twin has waited 8.8 s. */
+  const lateTwin = async (provider: Partial<PaymentProvider>) => {
+    const request = body()
+    const key = randomUUID()
+    await behave('time-out-before-charging', request)
+    await create(request, key)
+    const operation = await operationOf(request.reference_id)
+    await setLease(operation, 15)
+    const since = clock.now()
+    whileWaiting = async () => {
+      clock.advance(8_800)
+      await setLease(operation, -1)
+    }
+    const known = creation.providers.get('simulator')
+    const settings = { ...creation, providers: new Map([['simulator', { ...known, ...provider } as PaymentProvider]]) }
+    const scope = { tenantId: merchant.tenantId, ownerId: merchant.id, operationId: 'createPaymentIntent', key, fingerprint: Buffer.alloc(32) }
+    const outcome = await awaitCreation(scope, operation.id, settings, since)
+    return { operation, outcome, took: clock.now().getTime() - since.getTime() }
+  }
+
+  test('asks a silent provider no longer than until the client has waited 9.5 s in all', async () => {
+    const { operation, outcome, took } = await lateTwin({
+      findCharge: async (_, withinMs = 8000) => {
+        clock.advance(withinMs)
+        return { outcome: 'unknown', reason: 'time-out' }
+      },
+    })
+    expect([outcome, took]).toEqual(['unknown', 9_500])
+    expect(await chargesOf(operation)).toMatchObject({ charges: 0 })
+  })
+
+  test('asks for the charge only for as long as is left after the look-up', async () => {
+    const { outcome, took } = await lateTwin({
+      findCharge: async () => {
+        clock.advance(200)
+        return { outcome: 'absent' }
+      },
+      createCharge: async (_, withinMs = 8000) => {
+        clock.advance(withinMs)
+        return { outcome: 'unknown', reason: 'time-out' }
+      },
+    })
+    expect([outcome, took]).toEqual(['unknown', 9_500])
+  })
+
+  test('does not ask for the charge when no time is left, and leaves it to the next request', async () => {
+    const asked: number[] = []
+    const { operation, outcome } = await lateTwin({
+      findCharge: async () => {
+        clock.advance(500)
+        return { outcome: 'absent' }
+      },
+      createCharge: async (_, withinMs = 8000) => {
+        asked.push(withinMs)
+        return { outcome: 'unknown', reason: 'time-out' }
+      },
+    })
+    expect([outcome, asked]).toEqual(['unknown', []])
+    const [row] = await database.query((sql) => sql`select lease_until < now() as lapsed from payments.provider_operations where id = ${operation.id}`)
+    expect(row).toEqual({ lapsed: true })
   })
 })
 
@@ -171,6 +248,7 @@ describe('a callback before the second step', () => {
   test('shows the intent and pays it; the second step adds fields and no event, and answers the intent as it now is', async () => {
     const request = body()
     await behave('callback-before-answer', request)
+    beforeAnswer = () => settled()
     const answer = await create(request, randomUUID())
     expect(answer).toMatchObject({ status: 201, body: { status: 'paid', uses: 1, paid_idr: 150_000, late: false, va_bank: 'bank_a' } })
     const operation = await operationOf(request.reference_id)
@@ -185,7 +263,7 @@ describe('a callback before the second step', () => {
     await create(request, key)
     const operation = await operationOf(request.reference_id)
     const { charges: [charge] } = await simulator.charges({ key: operation.id })
-    await simulator.pay(charge?.reference ?? '')
+    await settled(simulator.pay(charge?.reference ?? ''))
     expect(await eventsOf(operation.intent_id)).toEqual(['payment_intent.created', 'payment.completed'])
     expect(await create(request, key)).toMatchObject({ status: 201, body: { id: operation.intent_id, status: 'paid', va_bank: 'bank_a' } })
     expect(await eventsOf(operation.intent_id)).toEqual(['payment_intent.created', 'payment.completed'])
@@ -201,7 +279,7 @@ describe('a callback before the second step', () => {
     const { charges: [charge] } = await simulator.charges({ key: operation.id })
     // The callback is lost on its way: its credential is unknown for the moment.
     await database.query((sql) => sql`update payments.psp_credentials set provider = 'elsewhere' where id = ${bench.credential.id}`)
-    await simulator.pay(charge?.reference ?? '')
+    await settled(simulator.pay(charge?.reference ?? ''))
     await database.query((sql) => sql`update payments.psp_credentials set provider = 'simulator' where id = ${bench.credential.id}`)
     expect(await eventsOf(operation.intent_id)).toEqual([])
     expect(await create(request, key)).toMatchObject({ status: 201, body: { status: 'paid' } })
@@ -249,7 +327,7 @@ describe('without a key', () => {
     const operation = await operationOf(request.reference_id)
     const { charges: [charge] } = await simulator.charges({ key: operation.id })
     await database.query((sql) => sql`update payments.psp_credentials set provider = 'elsewhere' where id = ${bench.credential.id}`)
-    await simulator.pay(charge?.reference ?? '')
+    await settled(simulator.pay(charge?.reference ?? ''))
     await database.query((sql) => sql`update payments.psp_credentials set provider = 'simulator' where id = ${bench.credential.id}`)
     await sweep(operation)
     expect(await call('getPaymentIntent', { as, params: { id: operation.intent_id } })).toMatchObject({ status: 200, body: { status: 'paid', paid_idr: 150_000 } })

@@ -1,5 +1,6 @@
 import { endPaymentAttempt, fillPaymentAttempt } from '../db/payments/paymentAttempts.ts'
 import { endPaymentIntent, lockPaymentIntent, revealPaymentIntent } from '../db/payments/paymentIntents.ts'
+import type { PaymentIntentRow } from '../db/payments/paymentIntents.ts'
 import { finishProviderOperation, takeOverProviderOperation } from '../db/payments/providerOperations.ts'
 import type { ProviderOperationRow } from '../db/payments/providerOperations.ts'
 import { newId } from '../db/ids.ts'
@@ -7,13 +8,16 @@ import { isDatabaseUnavailable } from '../db/sql.ts'
 import type { Database, Sql } from '../db/sql.ts'
 import { ApiError } from '../domain/apiError.ts'
 import { paymentIntentView } from '../domain/paymentIntentView.ts'
-import type { Charge, Decline, PaymentProvider } from '../providers/paymentProvider.ts'
+import type { PaymentIntentView } from '../domain/paymentIntentView.ts'
+import { isUnsettled } from '../providers/paymentProvider.ts'
+import type { Charge, CreateChargeResult, Decline, PaymentProvider } from '../providers/paymentProvider.ts'
+import { applyPayments } from './applyCharge.ts'
 import { giveBack } from './giveBack.ts'
 import type { IdempotentReplies, IdempotentRequestScope, StoredAnswer } from './idempotentReplies.ts'
-import { writeIntentEvent } from './paymentEvents.ts'
+import { writeIntentEvent, writeIntentViewEvent } from './paymentEvents.ts'
 import type { EventSettings } from './paymentEvents.ts'
-import { applyPayments, askForCharge, isFinished, lockIntentOf, providerOf, releaseOperation } from './providerCharges.ts'
-import type { ChargeAnswer } from './providerCharges.ts'
+import { askForCharge, chargeOf, endCharge, findUnansweredCharge, isFinished, lockIntentOf, providerOf, releaseOperation, timeLeftSince } from './providerCharges.ts'
+import type { TimeLeft } from './providerCharges.ts'
 
 /** What making a charge, and finishing a creation, needs. */
 export interface CreationSettings extends EventSettings {
@@ -32,16 +36,19 @@ export type CreationOutcome = StoredAnswer | 'unknown'
 
 const lookEveryMs = 100
 const looksAtMost = 90
-/** Looks take time of their own; what a client waits is bounded all the same. */
+/** Looks take time of their own; what a client waits is bounded all the same, and leaves time for a takeover. */
 const lookForMs = lookEveryMs * looksAtMost
 
 /**
  * The part of a creation after its first transaction (decision 3.3): the provider's answer, then the second
  * transaction, which only the holder of the lease can commit. `fresh` is the first holder, who need not ask whether
- * the provider knows the key. Answers 'unknown' when the provider did not answer, or another holder has taken over.
+ * the provider knows the key. Answers 'unknown' when the provider did not answer in the time that is left, or another
+ * holder has taken over.
  */
-export async function finishCreation(operation: ProviderOperationRow, fresh: boolean, settings: CreationSettings): Promise<CreationOutcome> {
-  const result = await askForCharge(providerOf(settings.providers, operation), operation, fresh)
+export async function finishCreation(
+  operation: ProviderOperationRow, fresh: boolean, settings: CreationSettings, timeLeft?: TimeLeft,
+): Promise<CreationOutcome> {
+  const result = await askForCharge(providerOf(settings.providers, operation), operation, fresh, timeLeft)
   try {
     return await settle(operation, result, settings)
   } catch (error) {
@@ -51,35 +58,41 @@ export async function finishCreation(operation: ProviderOperationRow, fresh: boo
 }
 
 /** The second transaction, or the lease given back when the provider did not answer. */
-async function settle(operation: ProviderOperationRow, result: ChargeAnswer, settings: CreationSettings): Promise<CreationOutcome> {
-  if (result.outcome === 'unknown') {
-    await releaseOperation(operation, settings.database)
+async function settle(operation: ProviderOperationRow, result: CreateChargeResult, settings: CreationSettings): Promise<CreationOutcome> {
+  if (isUnsettled(result)) {
+    await releaseOperation(operation, settings.database, result)
     return 'unknown'
   }
   const now = settings.runtime.now()
-  return settings.database.tx(async (sql) => {
-    const declined = result.outcome === 'declined'
-    if (!(await finishProviderOperation(sql, operation, declined ? 'refused' : 'answered', now))) return 'unknown'
-    const answer = declined ? await refuse(sql, operation, result.decline, now) : await reveal(sql, operation, result.charge, settings, now)
-    await storeAnswer(sql, operation, answer, settings, now)
-    return answer
-  })
+  try {
+    return await settings.database.tx(async (sql) => result.outcome === 'declined'
+      ? refuse(sql, operation, result.decline, settings, now) : reveal(sql, operation, result.charge, settings, now))
+  } catch (error) {
+    if (error instanceof TakenOver) return 'unknown'
+    throw error
+  }
 }
 
+/** Another holder has the operation: nothing of this one's is kept. */
+class TakenOver extends Error {}
+
 /**
- * What a twin or a retry does with a key whose creation is at work: waits outside transactions and connection slots,
- * looking every 100 ms for at most 9 s, and acts only after taking over a lapsed lease.
+ * What a twin or a retry that came at `since` does with a key whose creation is at work: waits outside transactions and
+ * connection slots, looking every 100 ms for at most 9 s, and acts only after taking over a lapsed lease, in the time
+ * that is left.
  */
-export async function awaitCreation(request: IdempotentRequestScope, operationId: string, settings: CreationSettings): Promise<CreationOutcome> {
+export async function awaitCreation(
+  request: IdempotentRequestScope, operationId: string, settings: CreationSettings, since: Date,
+): Promise<CreationOutcome> {
   const { database, replies, runtime } = settings
   const { tenantId, ownerId } = request
-  const until = runtime.now().getTime() + lookForMs
+  const until = since.getTime() + lookForMs
   for (let look = 0; look < looksAtMost && runtime.now().getTime() < until; look += 1) {
     const earlier = await database.query((sql) => replies.find(sql, request))
     if (earlier?.reply) return earlier.reply
     const taken = await database.query((sql) => takeOverProviderOperation(sql, tenantId, ownerId, operationId, newId(runtime)))
     if (taken) {
-      const outcome = await finishCreation(taken, false, settings)
+      const outcome = await finishCreation(taken, false, settings, timeLeftSince(since, runtime))
       if (outcome !== 'unknown') return outcome
       // The provider is silent still, and this try has used the time a client waits.
       if (!(await isFinished(taken, database))) return 'unknown'
@@ -106,10 +119,10 @@ export async function resumeCreation(tenantId: string, merchantId: string, opera
 /** Withdraws a creation: the charge expires at the provider, and so does the intent; without a key hidden and without event. */
 async function abandonCreation(operation: ProviderOperationRow, settings: CreationSettings): Promise<void> {
   const provider = providerOf(settings.providers, operation)
-  const found = await provider.findCharge(operation.id)
-  const ended = found.outcome === 'found' ? await provider.expireCharge(found.charge.reference) : found
-  if (ended.outcome === 'unknown') {
-    await releaseOperation(operation, settings.database)
+  const found = await findUnansweredCharge(provider, operation)
+  const ended = found.outcome === 'found' ? await endCharge(provider, chargeOf(operation, found.charge.reference)) : found
+  if (isUnsettled(ended)) {
+    await releaseOperation(operation, settings.database, ended)
     return
   }
   const now = settings.runtime.now()
@@ -134,23 +147,41 @@ async function abandonCreation(operation: ProviderOperationRow, settings: Creati
 /** The provider took it: fills in the typed fields and shows the intent, unless a proof of payment did so before. */
 async function reveal(sql: Sql, operation: ProviderOperationRow, charge: Charge, settings: CreationSettings, now: Date): Promise<StoredAnswer> {
   const { tenant_id, merchant_id, intent_id, attempt_id } = operation
-  // The intent first, as everywhere: two transactions never hold these rows crosswise.
-  await lockPaymentIntent(sql, tenant_id, merchant_id, intent_id)
-  const attempt = await fillPaymentAttempt(sql, tenant_id, merchant_id, attempt_id, charge.reference, { ...charge.fields })
-  const revealed = await revealPaymentIntent(sql, tenant_id, merchant_id, intent_id)
-  if (revealed) await writeIntentEvent(sql, 'payment_intent.created', revealed, attempt?.fields ?? {}, settings, now)
+  // Sent together, in this order. The intent before its attempt, as everywhere: two transactions never hold these rows crosswise.
+  const [finished, locked, attempt, revealed] = await Promise.all([
+    finishProviderOperation(sql, operation, 'answered', now),
+    lockIntentOf(sql, operation),
+    fillPaymentAttempt(sql, tenant_id, merchant_id, attempt_id, charge.reference, { ...charge.fields }),
+    revealPaymentIntent(sql, tenant_id, merchant_id, intent_id),
+  ])
+  if (!finished) throw new TakenOver()
+  const fields = attempt?.fields ?? {}
+  const answerOf = (intent: PaymentIntentRow): StoredAnswer => ({ status: 201, body: paymentIntentView(intent, fields, settings.views, now) })
+  if (charge.payments.length === 0) {
+    const answer = answerOf(revealed ?? locked)
+    await Promise.all([
+      revealed && writeIntentViewEvent(sql, 'payment_intent.created', revealed, answer.body as PaymentIntentView, settings, now),
+      storeAnswer(sql, operation, answer, settings, now),
+    ])
+    return answer
+  }
+  if (revealed) await writeIntentEvent(sql, 'payment_intent.created', revealed, fields, settings, now)
   await applyPayments(sql, operation, charge, settings, now)
-  const intent = await lockIntentOf(sql, operation)
-  return { status: 201, body: paymentIntentView(intent, attempt?.fields ?? {}, settings.views, now) }
+  const answer = answerOf(await lockIntentOf(sql, operation))
+  await storeAnswer(sql, operation, answer, settings, now)
+  return answer
 }
 
 /** The provider refused: the intent ends failed without ever having been visible, and without event. */
-async function refuse(sql: Sql, operation: ProviderOperationRow, { code, message }: Decline, now: Date): Promise<StoredAnswer> {
+async function refuse(sql: Sql, operation: ProviderOperationRow, { code, message }: Decline, settings: CreationSettings, now: Date): Promise<StoredAnswer> {
   const { tenant_id, merchant_id, intent_id, attempt_id, request_id } = operation
+  if (!(await finishProviderOperation(sql, operation, 'refused', now))) throw new TakenOver()
   await endPaymentIntent(sql, tenant_id, merchant_id, intent_id, 'failed', now)
   await endPaymentAttempt(sql, tenant_id, merchant_id, attempt_id, 'failed', code)
   const refusal = new ApiError('provider_declined', { members: { provider: { code, message } } })
-  return { status: refusal.status, body: refusal.body(request_id) }
+  const answer = { status: refusal.status, body: refusal.body(request_id) }
+  await storeAnswer(sql, operation, answer, settings, now)
+  return answer
 }
 
 async function storeAnswer(sql: Sql, operation: ProviderOperationRow, answer: StoredAnswer, { replies }: CreationSettings, now: Date): Promise<void> {

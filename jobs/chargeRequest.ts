@@ -3,10 +3,13 @@ import type { NewPaymentAttempt } from '../db/payments/paymentAttempts.ts'
 import type { PaymentIntentRow } from '../db/payments/paymentIntents.ts'
 import type { NewProviderOperation } from '../db/payments/providerOperations.ts'
 import { newId } from '../db/ids.ts'
-import { attemptDeadline, channelOf } from '../domain/channels.ts'
+import { channelOf } from '../domain/channels.ts'
 import type { ChannelCode } from '../domain/channels.ts'
+import { firstCheckAt } from '../domain/checkSchedule.ts'
 import type { ChargeRequest } from '../providers/paymentProvider.ts'
+import { chargeDeadline } from '../providers/servedChannels.ts'
 import type { CreationSettings } from './chargeCreation.ts'
+import { chargingProvider } from './providerCharges.ts'
 
 /** A charge that is about to be asked for. */
 export interface PlannedCharge {
@@ -45,7 +48,7 @@ function chargeRequest(
     amountIdr: intent.amount_idr,
     // Elsewhere each payer has a charge of their own (decision 3.4).
     multiUse: intent.max_uses !== 1 && channelOf(channel).standing_attempt,
-    expiresAt: attemptDeadline(channel, intent.max_uses, now, intent.intent_expires_at),
+    expiresAt: chargeDeadline(channel, intent.max_uses, now, intent.intent_expires_at, chargingProvider(settings)),
     description: intent.description,
     merchantReference: intent.reference_id,
     merchant: {
@@ -62,10 +65,13 @@ function chargeRequest(
 export function newAttempt(
   intent: PaymentIntentRow,
   { attemptId, operationId, provider, channel, now }: Omit<PlannedCharge, 'operationId' | 'provider'> & { operationId: string | null, provider: string | null },
+  settings: Pick<CreationSettings, 'provider' | 'providers'>,
 ): NewPaymentAttempt {
+  const expiresAt = chargeDeadline(channel, intent.max_uses, now, intent.intent_expires_at, provider === null ? null : chargingProvider(settings))
   return {
     id: attemptId, tenant_id: intent.tenant_id, merchant_id: intent.merchant_id, intent_id: intent.id, channel, amount_idr: intent.amount_idr,
     standing: intent.max_uses !== 1 && channelOf(channel).standing_attempt, provider, provider_key: operationId,
-    expires_at: attemptDeadline(channel, intent.max_uses, now, intent.intent_expires_at), created_at: now,
+    expires_at: expiresAt, created_at: now,
+    next_check_at: provider === null ? null : firstCheckAt({ id: attemptId, created_at: now, expires_at: expiresAt }),
   }
 }

@@ -2,9 +2,12 @@ import { finishWithdrawal, takeDueWithdrawals } from '../db/payments/chargeWithd
 import type { ChargeWithdrawalRow } from '../db/payments/chargeWithdrawals.ts'
 import { endPaymentAttempt, findPaymentAttempt } from '../db/payments/paymentAttempts.ts'
 import { findProviderOperation } from '../db/payments/providerOperations.ts'
+import type { ProviderOperationRow } from '../db/payments/providerOperations.ts'
+import { isUnsettled } from '../providers/paymentProvider.ts'
 import type { ExpireChargeResult, PaymentProvider } from '../providers/paymentProvider.ts'
+import { applyPayments } from './applyCharge.ts'
 import type { CreationSettings } from './chargeCreation.ts'
-import { applyPayments, lockIntentOf, providerOf } from './providerCharges.ts'
+import { chargeOf, endCharge, findUnansweredCharge, lockIntentOf, providerOf } from './providerCharges.ts'
 
 /** Wait before a withdrawal without an answer is tried again, in seconds; four times as long each time. */
 const firstRetrySeconds = 30
@@ -25,8 +28,8 @@ export async function withdrawCharge(withdrawal: ChargeWithdrawalRow, settings: 
   const key = attempt?.provider_key ?? null
   const operation = key === null ? undefined : await database.query((sql) => findProviderOperation(sql, tenant_id, merchant_id, key))
   if (!attempt || !operation) throw new Error(`payment attempt ${attempt_id} has no operation to withdraw`)
-  const ended = await expire(providerOf(providers, operation), operation.id, attempt.charge_reference)
-  if (ended.outcome === 'unknown') return
+  const ended = await end(providerOf(providers, operation), operation, attempt.charge_reference)
+  if (isUnsettled(ended)) return
   const now = runtime.now()
   await database.tx(async (sql) => {
     await lockIntentOf(sql, operation)
@@ -36,9 +39,9 @@ export async function withdrawCharge(withdrawal: ChargeWithdrawalRow, settings: 
   })
 }
 
-/** By our key where the provider's reference is not known. */
-async function expire(provider: PaymentProvider, key: string, reference: string | null): Promise<ExpireChargeResult> {
-  if (reference !== null) return provider.expireCharge(reference)
-  const found = await provider.findCharge(key)
-  return found.outcome === 'found' ? provider.expireCharge(found.charge.reference) : found
+/** Looked up first where the provider's reference is not known. */
+async function end(provider: PaymentProvider, operation: ProviderOperationRow, reference: string | null): Promise<ExpireChargeResult> {
+  if (reference !== null) return endCharge(provider, chargeOf(operation, reference))
+  const found = await findUnansweredCharge(provider, operation)
+  return found.outcome === 'found' ? endCharge(provider, chargeOf(operation, found.charge.reference)) : found
 }

@@ -39,7 +39,7 @@ async function cashAttempt(sql: Sql, intent: PaymentIntentRow, settings: Creatio
   const pending = await findPendingAttempt(sql, intent, cash)
   if (pending) return pending
   const attemptId = newId(settings.runtime)
-  await insertPaymentAttempt(sql, newAttempt(intent, { attemptId, operationId: null, provider: null, channel: cash, now }))
+  await insertPaymentAttempt(sql, newAttempt(intent, { attemptId, operationId: null, provider: null, channel: cash, now }, settings))
   const made = await findPaymentAttempt(sql, intent.tenant_id, intent.merchant_id, attemptId)
   if (!made) throw new Error(`payment attempt ${attemptId} is not there`)
   return made

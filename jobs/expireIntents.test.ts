@@ -5,7 +5,7 @@ import { dueWithdrawals, withdrawCharge } from './chargeWithdrawal.ts'
 import { expireDue } from './expireIntents.ts'
 
 const bench = await startPayments()
-const { call, clock, creation, database, given, simulator } = bench
+const { call, clock, creation, database, given, settled, simulator } = bench
 const as = await given.apiKey(await given.merchant())
 const { attempts, charged, charges, created, event, kinds, read } = intentActs(bench, as)
 
@@ -41,7 +41,7 @@ describe('the sweep', () => {
 
   test('leaves alone what is paid, cancelled, hidden, or has no deadline', async () => {
     const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['qris'], expires_in_seconds: 60 })
-    await simulator.pay(reference)
+    await settled(simulator.pay(reference))
     const cancelled = await created({ amount_idr: 150_000, allowed_channels: ['qris'], expires_in_seconds: 60 })
     await call('cancelPaymentIntent', { as, params: { id: cancelled.id } })
     const cash = await created({ amount_idr: 150_000, channel: 'cash' })

@@ -14,7 +14,7 @@ import type { EventSettings } from './paymentEvents.ts'
 /**
  * Applies a provider's word that an attempt was declined (decision 3.8), in the caller's transaction: the attempt fails
  * and payment.failed tells it. The intent stays open while another channel or a retry remains; with a card or
- * pay-later as its one channel it fails. A hidden intent becomes visible first.
+ * pay-later as its one channel, and at a point of sale, it fails. A hidden intent becomes visible first.
  */
 export async function failAttempt(
   sql: Sql, operation: ProviderOperationRow, code: string, settings: EventSettings, now: Date,
@@ -34,8 +34,9 @@ export async function failAttempt(
   return 'applied'
 }
 
-/** Whether nothing remains to be tried: the one channel of a single-use intent is a card or pay-later. */
+/** Whether nothing remains to be tried: the one channel of a single-use intent is a card or pay-later, or has no page to choose it on again. */
 function endsByDecline({ allowed_channels, channel, max_uses }: PaymentIntentRow, attempt: PaymentAttemptRow): boolean {
   if (max_uses !== 1 || (channel === null && allowed_channels.length > 1)) return false
+  if (channel !== null) return true
   return isChannelCode(attempt.channel) && ['card', 'paylater'].includes(channelOf(attempt.channel).kind)
 }

@@ -10,7 +10,7 @@ const seed = Number(process.env.BAYAR_SEED ?? 20_261_102)
 const atATime = 10
 
 const bench = await startPayments()
-const { call, clock, creation, database, given, simulator } = bench
+const { call, clock, creation, database, given, settled, simulator } = bench
 const as = await given.apiKey(await given.merchant())
 const { charged } = intentActs(bench, as)
 
@@ -41,7 +41,7 @@ async function run({ id, reference }: Race): Promise<Raced> {
   const [pays, cancels] = [kind < 0.75, kind > 0.25]
   const [, cancelled] = await Promise.all([
     pays && soon(60).then(async () => {
-      const { callback } = await simulator.pay(reference, { force: true }) as { callback: { status: number } }
+      const { callback } = await settled(simulator.pay(reference, { force: true })) as { callback: { status: number } }
       expect(callback.status).toBe(200)
     }),
     cancels && soon(60).then(async () => {

@@ -3,15 +3,18 @@ import { connect } from '../db/sql.ts'
 import { readConfiguration } from '../domain/configuration.ts'
 import { systemRuntime } from '../domain/runtime.ts'
 import { sealingKeys } from '../domain/sealing.ts'
-import { createLog, errorOf } from '../handlers/log.ts'
+import { callbackObserver, createLog, errorOf } from '../handlers/log.ts'
 import { createMetrics, serveMetrics } from '../handlers/metrics.ts'
 import { webhookSenderOf } from '../providers/webhookSender.ts'
 import { queueDepths, startBoss } from './boss.ts'
+import { startCallbackSweep } from './callbackSweep.ts'
 import { startChargeSweep } from './chargeSweep.ts'
 import { creationSettings } from './creationSettings.ts'
 import { startExpiry } from './expireIntents.ts'
+import { startFolding } from './foldListChanges.ts'
+import { startReconciler } from './reconcileAttempts.ts'
 import { startRetention } from './retention.ts'
-import { startCallbackRetries } from './retryCallbacks.ts'
+import { startWebhookReplays } from './webhookReplays.ts'
 import { startWebhookWorker } from './webhookWorker.ts'
 import { workOnWithdrawals } from './withdrawalWork.ts'
 
@@ -24,21 +27,30 @@ async function main(): Promise<void> {
   const database = connect(configuration.DATABASE_URL, { max: configuration.DATABASE_CONNECTIONS, applicationName: 'bayar worker' })
   await awaitMigrated(database, 'main', systemRuntime.sleep, (reason) => log.warn({ reason: reason.message }, 'waiting for the database'))
   const boss = await startBoss(configuration.DATABASE_URL, {
-    worker: true, log: (problem, level) => log[level === 'error' ? 'error' : 'warn']({ error: errorOf(problem) }, 'queue'),
+    // What is due of webhooks is found without it.
+    worker: true, awaitsQueues: true, log: (problem, level) => log[level === 'error' ? 'error' : 'warn']({ error: errorOf(problem) }, 'queue'),
   })
   const metrics = createMetrics('worker', () => database.stats(), () => queueDepths(boss))
   const metricsServer = configuration.METRICS_PORT > 0 ? await serveMetrics(metrics, configuration.METRICS_PORT) : null
-  const creation = creationSettings(configuration, database, boss, systemRuntime)
+  const creation = creationSettings(configuration, database, boss, systemRuntime, (problem) => log.error({ ...problem }, 'provider misconfigured'))
   const sweep = startChargeSweep(creation, (error, { provider, providerOperationId, attemptId }) => {
     log.error({ error: errorOf(error), provider, provider_operation: providerOperationId, attempt: attemptId }, 'sweep')
   })
   workOnWithdrawals(boss, creation).catch((error: unknown) => log.error({ error: errorOf(error) }, 'withdrawals'))
   const expiry = startExpiry(creation, (error) => log.error({ error: errorOf(error) }, 'expiry'))
-  const callbacks = startCallbackRetries(creation, (error) => log.error({ error: errorOf(error) }, 'callbacks'))
-  const retention = startRetention({ database, boss, runtime: systemRuntime, report: (error) => log.error({ error: errorOf(error) }, 'retention') })
+  const callbacks = startCallbackSweep(creation, callbackObserver(log, metrics.observeCallback))
+  const reconciler = startReconciler(creation, (error, { provider, attemptId }) => log.error({ error: errorOf(error), provider, attempt: attemptId }, 'reconciler'))
+  const folding = startFolding({ database, runtime: systemRuntime, report: (error) => log.error({ error: errorOf(error) }, 'list totals') })
+  const retention = startRetention({
+    database, boss, runtime: systemRuntime, days: { webhooks: configuration.WEBHOOK_RETENTION_DAYS },
+    report: (error) => log.error({ error: errorOf(error) }, 'retention'),
+  })
   const webhooks = startWebhookWorker({
     database, boss, runtime: systemRuntime, sealing: sealingKeys(configuration.SEALING_KEYS), sender: webhookSenderOf(configuration),
     report: (error, about) => log.error({ error: errorOf(error), ...about }, 'webhooks'),
+  })
+  const replays = startWebhookReplays({
+    database, boss, runtime: systemRuntime, report: (error, about) => log.error({ error: errorOf(error), ...about }, 'webhook replays'),
   })
   log.info('ready')
   process.send?.({ ready: true })
@@ -49,7 +61,7 @@ async function main(): Promise<void> {
     log.info({ signal }, 'draining')
     metricsServer?.close()
     // What is cut off here is taken over by another worker: its lease lapses, or its job's heartbeat does (decision 9.3: within 10 s).
-    const finished = Promise.all([sweep.stop(), expiry.stop(), callbacks.stop(), webhooks.stop().then(() => boss.stop(drainMs)).then(() => retention.stop())])
+    const finished = Promise.all([sweep.stop(), expiry.stop(), callbacks.stop(), reconciler.stop(), folding.stop(), replays.stop(), webhooks.stop().then(() => boss.stop(drainMs)).then(() => retention.stop())])
     void Promise.race([finished, systemRuntime.sleep(drainMs)]).then(() => database.end(1000)).finally(() => process.exit(0))
   }
   process.once('SIGTERM', () => end('SIGTERM'))

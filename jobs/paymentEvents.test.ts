@@ -72,14 +72,29 @@ test('a change that is rolled back leaves neither event nor delivery nor job', a
   expect(await countsOf(merchant.id)).toEqual({ events: 0, deliveries: 0, jobs: 0 })
 })
 
-test('with the queue away a change that must be told fails as unavailable and leaves nothing; one that nobody subscribed to goes on', async () => {
+test('with the queue away a change is told all the same: the event and its delivery are there, which the rows tell of without a job', async () => {
   const merchant = await given.merchant()
-  const away: Boss = { client: undefined, whenReady: () => new Promise(() => undefined), stop: () => Promise.resolve() }
-  const write = () => database.tx((sql) => writeEvent(sql, draft(merchant, 'payment.completed'), { ...creation, boss: away }, clock.now()))
-  await write()
+  const away: Boss = { client: undefined, whenReady: () => new Promise(() => undefined), noteAbsence: () => undefined, stop: () => Promise.resolve() }
+  const { id } = await hooks.subscribe(merchant, ['payment.completed'])
+  await database.tx((sql) => writeEvent(sql, draft(merchant, 'payment.completed'), { ...creation, boss: away }, clock.now()))
+  expect(await countsOf(merchant.id)).toEqual({ events: 1, deliveries: 1, jobs: 0 })
+  expect(await hooks.deliver(await hooks.delivery(id))).toBe('delivered')
+})
+
+test('an event carries how many subscriptions matched it, as many as it has deliveries', async () => {
+  const merchant = await given.merchant()
+  const matched = async () => {
+    await database.tx((sql) => writeEvent(sql, draft(merchant, 'payment.completed'), creation, clock.now()))
+    const [row] = await database.query((sql) => sql<{ matched: number, deliveries: number }[]>`
+      select matched, (select count(*)::int from payments.webhook_deliveries d where d.event_id = e.id) as deliveries
+      from payments.events e where merchant_id = ${merchant.id} order by position desc limit 1`)
+    return row
+  }
+  expect(await matched()).toEqual({ matched: 0, deliveries: 0 })
   await hooks.subscribe(merchant, ['payment.completed'])
-  await expect(write()).rejects.toMatchObject({ name: 'DatabaseUnavailable' })
-  expect(await countsOf(merchant.id)).toEqual({ events: 1, deliveries: 0, jobs: 0 })
+  await hooks.subscribe(merchant, ['payment.completed', 'payment.failed'])
+  await hooks.subscribe(merchant, ['payment.failed'])
+  expect(await matched()).toEqual({ matched: 2, deliveries: 2 })
 })
 
 test('creating and paying an intent is told to a receiver, the event being what the API says of it', async () => {

@@ -26,8 +26,15 @@ export async function writeIntentEvent(
   sql: Sql, kind: IntentEvent, intent: PaymentIntentRow, fields: Readonly<Record<string, string>> | null, settings: EventSettings, now: Date,
 ): Promise<PaymentIntentView> {
   const view = paymentIntentView(intent, fields, settings.views, now)
-  await write(sql, kind, intent, { intent: view }, settings, now)
+  await writeIntentViewEvent(sql, kind, intent, view, settings, now)
   return view
+}
+
+/** The same with a view that was made already. Its first statement is sent at once, before those of whatever is called next. */
+export function writeIntentViewEvent(
+  sql: Sql, kind: IntentEvent, intent: PaymentIntentRow, view: PaymentIntentView, settings: EventSettings, now: Date,
+): Promise<void> {
+  return write(sql, kind, intent, { intent: view }, settings, now)
 }
 
 /** Writes payment.completed: the payment, and the intent right after it. */

@@ -7,7 +7,8 @@ import { retentionQueue } from './retention.ts'
 /** Every queue of the system. A queue is an alarm clock for rows; the rows are the truth. */
 export const queues: readonly QueueDefinition[] = [
   { name: retentionQueue, policy: 'exclusive' },
-  { name: deliveryQueue, policy: 'exclusive' },
+  // Thousands a minute, and done as soon as they are read.
+  { name: deliveryQueue, policy: 'exclusive', keepDoneSeconds: 60 },
   { name: withdrawalQueue, policy: 'exclusive' },
 ]
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { sweep } from './chargeSweep.ts'
 import { repeat } from './repeat.ts'
+import { sweep } from './sweep.ts'
 
 const never = (): Promise<void> => new Promise(() => undefined)
 
@@ -95,6 +95,13 @@ describe('sweeping', () => {
       halted: running,
     })
     expect([again, failures, done.length]).toEqual([false, [['Error: no', 3]], 15])
+  })
+
+  test('one that came to nothing for now leaves the next look to its time', async () => {
+    const again = await sweep({
+      list: () => Promise.resolve(items(16)), resume: (item) => Promise.resolve(item !== 3), failed: () => undefined, halted: running,
+    })
+    expect(again).toBe(false)
   })
 
   test('nothing is begun once it is halted, and a short list waits its time', async () => {

@@ -2,17 +2,22 @@ import { findPaymentAttempt } from '../db/payments/paymentAttempts.ts'
 import type { PaymentAttemptRow } from '../db/payments/paymentAttempts.ts'
 import { findPaymentIntent } from '../db/payments/paymentIntents.ts'
 import type { PaymentIntentRow } from '../db/payments/paymentIntents.ts'
+import { isUnsettled } from '../providers/paymentProvider.ts'
 import type { SandboxMoveResult, SandboxMoves } from '../providers/paymentProvider.ts'
 import type { CreationSettings } from './chargeCreation.ts'
 
 /**
- * How a sandbox move stands: its callback is applied, the provider says nothing about it for now or for good, or nobody
- * knows yet.
+ * How a sandbox move stands: its callback is applied, the provider says nothing about it for now or for good, the charge
+ * had ended otherwise before and the provider says nothing about that, or nobody knows yet.
  */
-export type SandboxOutcome = 'applied' | 'unreported' | 'unknown'
+export type SandboxOutcome = 'applied' | 'unreported' | 'overtaken' | 'unknown'
 
+/** Looks come close at first, since a callback is mostly applied within milliseconds of its answer. */
+const firstLooksMs = [5, 10, 15, 20, 25, 25] as const
 const lookEveryMs = 100
-const looksAtMost = 50
+const looksAtMost = 55
+/** Each look may itself have to wait for the database. */
+const looksForMs = 5000
 
 /**
  * Moves a pending attempt in the payer's stead (decision 3.13): by the provider's simulated payer, and its signed
@@ -26,12 +31,12 @@ export async function moveInSandbox(
   if (!sandbox || attempt.charge_reference === null) throw new Error(`payment attempt ${attempt.id} has no charge that a sandbox could move`)
   const before = progressOf(intent, attempt)
   const moved = await move(sandbox, attempt.charge_reference)
-  if (moved.outcome === 'unknown') return 'unknown'
-  if (moved.outcome === 'moved' && !moved.reported) return 'unreported'
-  // Refused: another move came first, whose callback is on its way.
-  for (let look = 0; look < looksAtMost; look += 1) {
+  if (isUnsettled(moved)) return 'unknown'
+  if (!moved.reported) return moved.outcome === 'moved' ? 'unreported' : 'overtaken'
+  const until = settings.runtime.now().getTime() + looksForMs
+  for (let look = 0; look < looksAtMost && settings.runtime.now().getTime() < until; look += 1) {
     if (await presentProgress(attempt, settings) !== before) return 'applied'
-    await settings.runtime.sleep(lookEveryMs)
+    await settings.runtime.sleep(firstLooksMs[look] ?? lookEveryMs)
   }
   return 'unknown'
 }

@@ -1,7 +1,8 @@
 import type { DeliveryKey } from '../db/payments/events.ts'
+import type { DeliveryLane } from '../db/payments/webhookClaims.ts'
 import {
-  endDeliveriesOfDeleted, freeLapsedDeliveries, listOverdueDeliveries, listUnsettledSubscriptions, lockUnsettledSubscription,
-  markSubscriptionSettled, wakeDeliveries,
+  endDeliveriesOfDeleted, freeLapsedDeliveries, listDueLanes, listUnsettledSubscriptions, lockUnsettledSubscription, markSubscriptionSettled,
+  putOffLateDeliveries, wakeDeliveries,
 } from '../db/payments/webhookSweeps.ts'
 import type { UnsettledSubscription } from '../db/payments/webhookSweeps.ts'
 import type { Database, Sql } from '../db/sql.ts'
@@ -13,24 +14,30 @@ export interface WebhookSweepSettings {
   boss: Boss
 }
 
-const lapsedAtATime = 200
-const overdueAtATime = 2000
+const lapsedAtATime = 500
 const subscriptionsAtATime = 200
-const overdueSeconds = 30
+const overdueSeconds = 1
+const lateSeconds = 40
+const putOffAtATime = 2000
 const wokenPerSecond = 10
 /** As many as are woken until the next sweep. */
 const wokenAtATime = wokenPerSecond * 30
 const endedAtATime = 1000
 
-/** Closes the attempts of workers that ended as lost and makes their deliveries due now. True when there may be more. */
-export async function sweepLapsedDeliveries({ database, boss }: WebhookSweepSettings): Promise<boolean> {
+/** Closes the attempts of workers that ended as lost and makes their deliveries due now. Answers these; `more`: there may be more. */
+export async function sweepLapsedDeliveries({ database, boss }: WebhookSweepSettings): Promise<{ freed: DeliveryLane[], more: boolean }> {
   const freed = await database.tx((sql) => enqueued(sql, boss, freeLapsedDeliveries(sql, lapsedAtATime)))
-  return freed.length >= lapsedAtATime
+  return { freed, more: freed.length === lapsedAtATime }
 }
 
-/** Adds the jobs that due deliveries lack: the rows are the truth, whatever happened to the queue (decision 6.3). */
-export async function sweepOverdueDeliveries({ database, boss }: WebhookSweepSettings): Promise<void> {
-  await database.tx((sql) => enqueued(sql, boss, listOverdueDeliveries(sql, overdueSeconds, overdueAtATime)))
+/** Subscriptions with something due that no job told of: the rows are the truth, whatever happened to the queue (decision 6.3). */
+export function sweepDueLanes({ database }: Pick<WebhookSweepSettings, 'database'>): Promise<DeliveryLane[]> {
+  return database.query((sql) => listDueLanes(sql, overdueSeconds))
+}
+
+/** Puts off what waits behind many others of its subscription, so that due_at says by when it is to be expected. True when there may be more. */
+export async function sweepLateDeliveries({ database }: Pick<WebhookSweepSettings, 'database'>): Promise<boolean> {
+  return await database.query((sql) => putOffLateDeliveries(sql, lateSeconds, putOffAtATime)) === putOffAtATime
 }
 
 /** Goes on through what waited for an activation, ten a second, and ends what a deletion left. True when there is more to end. */

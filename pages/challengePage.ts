@@ -1,41 +1,56 @@
-import { rupiah } from './format.ts'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
-import type { Language } from './language.ts'
-import { brandHeader, layout } from './layout.ts'
+import { layout } from './layout.ts'
+import type { Frame } from './layout.ts'
 import type { Checkout } from './publicCheckout.ts'
 import { addressOf } from './checkoutPage.ts'
+import { icon } from './icons.ts'
+import { panelAround } from './sandboxPanel.ts'
+import { notice, stateHead, summary } from './stateParts.ts'
 import { texts } from './texts.ts'
 
-/**
- * The 3-D-Secure challenge of a card payment (decision 3.12): in the sandbox the issuer's answers as buttons; elsewhere
- * the issuer's own page is where the payer answers. `codes` is null outside the sandbox.
- */
-export function challengePage(
-  checkout: Checkout, attemptId: string | undefined, codes: { approve: string, decline: string } | null, notice: string | null, language: Language,
-): Html {
-  const say = texts[language]
+export interface ChallengePageOptions {
+  checkout: Checkout
+  frame: Frame
+  attemptId: string | undefined
+  /** The issuer's answers in the sandbox; null elsewhere, where the issuer's own page is where the payer answers. */
+  codes: { approve: string, decline: string } | null
+  /** What the payer's last request led to, in words; null: nothing to say. */
+  says: string | null
+}
+
+/** The 3-D-Secure challenge of a card payment (decision 3.12). */
+export function challengePage({ attemptId, checkout, codes, frame, says }: ChallengePageOptions): Html {
+  const say = texts[frame.language]
   const { challenge } = say
-  const isWaiting = checkout.status === 'open' && checkout.attempt?.status === 'pending' && checkout.attempt.challenge_url !== undefined
-  const code = (value: string, name: string, look: string) =>
-    html`<button class="${look}" name="auth_code" value="${value}"><span>${name} <span class="digits">${value}</span></span></button>`
-  const answers = codes && html`<form method="post" class="kinds" action="/pay/${checkout.shortcode}/3ds${attemptId !== undefined && `?attempt=${attemptId}`}">
-${code(codes.approve, challenge.approve, '')}
-${code(codes.decline, challenge.decline, 'plain')}
-<button class="plain" name="cancel" value="${checkout.attempt?.id}">${challenge.cancel}</button>
-</form>`
+  const { attempt, shortcode, status } = checkout
+  const isWaiting = status === 'open' && attempt?.status === 'pending' && attempt.challenge_url !== undefined
+  const action = addressOf(shortcode, attemptId, '/3ds')
+  const back = addressOf(shortcode, attemptId)
+  const query = attemptId === undefined ? '' : `?attempt_id=${attemptId}`
+  if (!isWaiting) {
+    return layout({
+      frame, checkout, shape: 'single', announces: challenge.over, live: null,
+      content: html`<section class="card result">${stateHead('unknown', { title: challenge.title, text: challenge.over })}<a class="button" href="${back}">${challenge.toPayment}</a></section>`,
+    })
+  }
   return layout({
-    language, title: checkout.brand.display_name, accentHex: checkout.brand.accent_hex,
-    content: html`<main>
-${brandHeader(checkout, language)}
-${checkout.environment === 'sandbox' && html`<p class="notice small">${say.sandbox}</p>`}
-${notice !== null && html`<p class="notice bad" role="alert">${notice}</p>`}
-<section class="card"><h2>${challenge.title}</h2>
-<div><p class="soft small">${say.amount}</p><p class="amount">${rupiah(checkout.amount_idr)}</p></div>
-<p>${!isWaiting ? challenge.over : codes ? challenge.text : challenge.elsewhere}</p>
-${isWaiting && answers}
-<a href="${addressOf(checkout.shortcode, attemptId)}">${challenge.toPayment}</a>
+    frame, checkout, shape: 'split', announces: challenge.title,
+    // What ends the payment elsewhere ends the challenge: then the payment's own page says so.
+    live: { url: back, statusUrl: `/v1/public/payments/intents/${shortcode}/status${query}`, status, attemptId: attempt.id, attemptStatus: attempt.status },
+    content: html`<section class="summary" aria-label="${say.summary}">${summary(checkout, frame.language, [])}</section>
+<div class="steps">
+${says !== null && notice(says)}
+<section class="card" aria-labelledby="method">
+<div class="method"><span class="tile">${icon('card')}</span><h2 id="method" tabindex="-1">${challenge.title}</h2></div>
+<p>${codes ? challenge.text : challenge.elsewhere}</p>
+${codes ? html`<form method="post" action="${action}"><button class="plain" name="cancel" value="${attempt.id}">${challenge.cancel}</button></form>` : html`<a class="button plain" href="${back}">${challenge.toPayment}</a>`}
 </section>
-</main>`,
+${codes && panelAround(frame.language, challenge.panel, html`<form method="post" action="${action}"><div class="moves wide">
+<button name="auth_code" value="${codes.approve}">${challenge.approve} ${codes.approve}</button>
+<button class="plain" name="auth_code" value="${codes.decline}">${challenge.decline} ${codes.decline}</button></div></form>
+<form method="post" action="/pay/${shortcode}/sandbox"><input type="hidden" name="attempt" value="${attempt.id}"><div class="moves">
+<button class="plain" name="move" value="late">${say.panel.late}</button><button class="plain" name="move" value="expire">${say.panel.expire}</button></div></form>`)}
+</div>`,
   })
 }

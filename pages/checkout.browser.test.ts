@@ -7,7 +7,7 @@ import { startPayments } from '../contract-tests/harness/payments.ts'
 import type { components } from '../generated/payments.ts'
 
 const bench = await startPayments({ settings: { PROVIDER_TIMEOUT_MS: '5000' } })
-const { call, clock, given, simulator } = bench
+const { call, clock, given, settled, simulator } = bench
 const browser = await startBrowser()
 const merchant = await given.merchant()
 const as = await given.apiKey(merchant)
@@ -57,7 +57,7 @@ describe('on a small phone, from the choice to paid', () => {
     // Beside the page, so that it must find out by itself.
     const [row] = await bench.database.query((sql) => sql<{ charge_reference: string | null }[]>`
       select charge_reference from payments.payment_attempts where intent_id = ${id} and status = 'pending'`)
-    if (row?.charge_reference) await simulator.pay(row.charge_reference)
+    if (row?.charge_reference) await settled(simulator.pay(row.charge_reference))
     else await call('confirmCashPayment', { as: await given.token(merchant, 'merchant_owner', `merchant:${merchant.id}`), params: { id }, body: { amount_idr: 150_000 } })
     await page.getByRole('heading', { name: 'Pembayaran berhasil' }).waitFor()
     expect(await page.getByRole('link', { name: 'Kembali ke toko' }).getAttribute('href')).toBe('https://shop.example/done')
@@ -100,7 +100,7 @@ describe('on a small phone, from the choice to paid', () => {
 })
 
 describe('the sandbox panel', () => {
-  test.each([['Bayar', 'Pembayaran berhasil'], ['Tolak', 'Pembayaran sebelumnya ditolak'], ['Habiskan waktu', 'Waktu untuk cara bayar sebelumnya sudah habis']])('%s', async (button, shows) => {
+  test.each([['Bayar', 'Pembayaran berhasil'], ['Tolak', 'Pembayaran sebelumnya ditolak'], ['Habiskan waktu', 'Waktu untuk cara bayar sebelumnya sudah habis'], ['Bayar terlambat', 'Uang diterima setelah batas waktu']])('%s', async (button, shows) => {
     const { checkout_url } = await create()
     const { page, done } = await browser.open()
     await page.goto(checkout_url ?? '')
@@ -117,7 +117,7 @@ test('the copy button copies the bare number, says so, and the copy is counted',
   const { page, done } = await browser.open({ permissions: ['clipboard-read', 'clipboard-write'] })
   await page.goto(checkout_url ?? '')
   const counted = page.waitForResponse(/va-copies$/)
-  await page.getByRole('button', { name: 'Salin' }).click()
+  await page.getByRole('button', { name: 'Salin nomor' }).click()
   await page.getByRole('button', { name: 'Tersalin' }).waitFor()
   expect((await counted).status()).toBe(204)
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(va_number)
@@ -138,7 +138,7 @@ test('text of a merchant is text, however hostile', async () => {
   const { page, done } = await browser.open()
   page.on('dialog', () => expect.unreachable())
   await page.goto(answer.body.checkout_url ?? '')
-  expect(await page.locator('.brand bdi').last().textContent()).toBe(hostile)
+  expect(await page.locator('h1 bdi, dd bdi').last().textContent()).toBe(hostile)
   expect(await page.locator('img, script:not([src])').count()).toBe(0)
   await look(page, 'hostile')
   await done(hosts)
@@ -149,8 +149,8 @@ test('without script: the choice, the number, the status and the end', async () 
   const { page, done } = await browser.open({ javaScriptEnabled: false, locale: 'en-GB' })
   await page.goto(checkout_url ?? '')
   await page.locator('button[value="va_bank_a"]').click()
-  await page.getByText('Virtual account number').waitFor()
-  expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0)
+  await page.getByText('Virtual account number').first().waitFor()
+  expect(await page.getByRole('button', { name: 'Copy number' }).count()).toBe(0)
   await look(page, 'no-script-en')
   await page.getByRole('button', { name: 'Pay', exact: true }).click()
   await page.getByRole('heading', { name: 'Payment received' }).waitFor()
@@ -174,6 +174,8 @@ test('by keyboard alone a channel can be chosen', async () => {
   const { checkout_url } = await create()
   const { page, done } = await browser.open()
   await page.goto(checkout_url ?? '')
+  // The other language comes first.
+  await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await page.getByRole('img', { name: 'Kode QR pembayaran' }).waitFor()

@@ -1,19 +1,28 @@
 import { attemptPart } from './attemptPart.ts'
-import { moment, rupiah } from './format.ts'
+import { channelAgain, channelList, channelName, picture } from './channelChoices.ts'
+import type { ChannelDisplays } from './channelDisplay.ts'
+import { moment, timeLeft } from './format.ts'
 import { html, linkTo } from './html.ts'
 import type { Html, Part } from './html.ts'
+import { layout } from './layout.ts'
+import type { Frame } from './layout.ts'
 import type { Language } from './language.ts'
-import { brandHeader, layout } from './layout.ts'
-import type { Attempt, Checkout } from './publicCheckout.ts'
+import type { Checkout } from './publicCheckout.ts'
+import { sandboxPanel } from './sandboxPanel.ts'
+import { notice, row, stateHead, stateOf, summary } from './stateParts.ts'
 import { texts } from './texts.ts'
+
+/** What the payer's last request led to: words beside the page, or a provider without an answer for a channel. */
+export type Consequence = { says: string } | { troubleWith: string }
 
 export interface CheckoutPageOptions {
   checkout: Checkout
-  language: Language
+  frame: Frame
+  displays: ChannelDisplays
   /** The attempt that the address asks for, on a payment for several payers. */
   attemptId: string | undefined
-  /** What the payer's last request led to, in words; null: nothing to say. */
-  notice: string | null
+  /** Null: nothing to say. */
+  consequence: Consequence | null
   /** The server's time. */
   now: Date
   /** Whether a sandbox panel can move the attempt. */
@@ -22,87 +31,114 @@ export interface CheckoutPageOptions {
 
 /** The hosted checkout of one payment. */
 export async function checkoutPage(options: CheckoutPageOptions): Promise<Html> {
-  const { checkout, language, attemptId, notice, now } = options
-  const { shortcode, status, attempt } = checkout
-  const say = texts[language]
-  const publicUrl = `/v1/public/payments/intents/${shortcode}`
-  const query = attemptId === undefined ? '' : `?attempt_id=${attemptId}`
-  const pageUrl = addressOf(shortcode, attemptId)
+  const { attemptId, checkout, consequence, frame } = options
+  const { attempt, shortcode, status } = checkout
   const isOpen = status === 'open'
-  const isWaiting = isOpen && attempt?.status === 'pending'
-  const wayBack = checkout.return_url === null ? null : linkTo(checkout.return_url)
+  const isWaiting = isOpen && attempt?.status === 'pending' && !(consequence && 'troubleWith' in consequence)
+  const query = attemptId === undefined ? '' : `?attempt_id=${attemptId}`
   return layout({
-    language, title: checkout.brand.display_name, accentHex: checkout.brand.accent_hex,
-    content: html`<main data-url="${pageUrl}" data-status-url="${publicUrl}/status${query}" data-status="${status}" data-attempt-id="${attempt?.id}" data-attempt-status="${attempt?.status}">
-${brandHeader(checkout, language)}
-${checkout.environment === 'sandbox' && html`<p class="notice small">${say.sandbox}</p>`}
-${notice !== null && html`<p class="notice bad" role="alert">${notice}</p>`}
-${!isOpen && outcome(checkout, language)}
-<section class="card">
-<div><p class="soft small">${checkout.amount_open ? say.suggestedAmount : say.amount}</p><p class="amount">${rupiah(checkout.amount_idr)}</p></div>
-${checkout.description !== null && html`<p class="description"><bdi>${checkout.description}</bdi></p>`}
-${isOpen && deadline(attempt?.status === 'pending' ? attempt.attempt_expires_at : checkout.intent_expires_at, now, language)}
-</section>
-${isWaiting && attempt && html`<section class="card" aria-live="polite">
-<h2>${channelName(checkout, attempt.channel, attempt.kind, language)}</h2>
-${await attemptPart(attempt, publicUrl, `/pay/${shortcode}`, language)}
-${!checkout.amount_open && ['va', 'otc'].includes(attempt.kind) && html`<p class="soft small">${say.exact}</p>`}
-<p class="soft small" data-live hidden>${say.waiting}</p><noscript><p class="soft small">${say.waitingByHand}</p></noscript>
-<a class="button plain" href="${pageUrl}">${say.refresh}</a>
-</section>`}
-${isWaiting && options.hasPanel && panel(shortcode, attempt, language)}
-${isOpen && choices(options, isWaiting)}
-${wayBack !== null && html`<a class="button ${isOpen ? 'plain' : ''}" href="${wayBack}" rel="noreferrer">${say.back}</a>`}
-</main>`,
+    frame, checkout, shape: isOpen ? 'split' : 'single', announces: announcement(options, isWaiting),
+    live: {
+      url: addressOf(shortcode, attemptId), statusUrl: `${publicUrlOf(checkout)}/status${query}`, status, attemptId: attempt?.id, attemptStatus: attempt?.status,
+    },
+    content: isOpen ? await openContent(options, isWaiting) : endedContent(options),
   })
 }
 
 /** The page's own address; `attempt` says whose attempt it shows where each payer has their own. */
-export function addressOf(shortcode: string, attemptId: string | undefined): string {
-  return attemptId === undefined ? `/pay/${shortcode}` : `/pay/${shortcode}?attempt=${attemptId}`
+export function addressOf(shortcode: string, attemptId: string | undefined, path = ''): string {
+  return attemptId === undefined ? `/pay/${shortcode}${path}` : `/pay/${shortcode}${path}?attempt=${attemptId}`
 }
 
-/** How a payment that takes no more money has ended. */
-function outcome({ late, status }: Checkout, language: Language): Html {
+function publicUrlOf({ shortcode }: Checkout): string {
+  return `/v1/public/payments/intents/${shortcode}`
+}
+
+function announcement({ checkout, consequence, frame: { language } }: CheckoutPageOptions, isWaiting: boolean): string {
   const say = texts[language]
-  const { title, text } = Object.hasOwn(say.states, status) ? say.states[status] ?? say.unknownState : say.unknownState
-  return html`<section class="card ${status === 'paid' ? 'good' : status === 'failed' ? 'bad' : ''}" role="status">
-<h2>${title}</h2><p>${text}</p>${late && status === 'paid' && html`<p class="soft small">${say.late}</p>`}
+  if (checkout.status !== 'open') {
+    const { title, text } = stateOf(checkout.status, language).words
+    return `${title}. ${text}`
+  }
+  if (consequence) return 'says' in consequence ? consequence.says : say.trouble.title
+  if (isWaiting) return say.waiting
+  return checkout.attempt?.status === 'failed' ? say.failedAttempt.title : checkout.attempt?.status === 'expired' ? say.expiredAttempt.title : say.choose
+}
+
+/** How a payment that takes no more money has ended, and the way back. */
+function endedContent({ checkout, displays, frame: { language } }: CheckoutPageOptions): Html {
+  const say = texts[language]
+  const { attempt, late, status } = checkout
+  const { icon, words } = stateOf(status, language)
+  const way = wayBack(checkout)
+  return html`<section class="card result" aria-labelledby="state">
+${stateHead(icon, words)}
+${late && status === 'paid' && html`<p class="soft middle">${say.late}</p>`}
+<div class="receipt">${summary(checkout, language, attempt ? [row(say.method, channelName(checkout, attempt.channel, attempt.kind, displays, language))] : [])}</div>
+${way !== null && html`<a class="button" href="${way}" rel="noreferrer" data-keep="back">${say.back}</a>`}
 </section>`
 }
 
-function deadline(time: string | null, now: Date, language: Language): Part {
-  if (time === null) return null
+async function openContent(options: CheckoutPageOptions, isWaiting: boolean): Promise<Html> {
+  const { attemptId, checkout, consequence, frame: { language }, hasPanel, now } = options
   const say = texts[language]
-  return html`<p>${say.payBefore} <strong><time datetime="${time}">${moment(time, language)}</time></strong></p>
-<p class="soft" data-deadline="${time}" data-now="${now.toISOString()}" data-days="${say.days}" hidden>${say.remaining}: <strong data-left></strong></p>`
+  const { attempt, shortcode } = checkout
+  const way = wayBack(checkout)
+  const ends = isWaiting ? attempt?.attempt_expires_at ?? null : checkout.intent_expires_at
+  return html`<section class="summary" aria-label="${say.summary}">
+${summary(checkout, language, deadline(ends, now, language))}
+</section>
+<div class="steps">
+${consequence && 'says' in consequence && notice(consequence.says)}
+${isWaiting ? await waiting(options) : choosing(options)}
+${isWaiting && hasPanel && attempt && sandboxPanel(`/pay/${shortcode}/sandbox`, attempt, language, addressOf(shortcode, attemptId, '/3ds'))}
+${way !== null && html`<a class="quiet" href="${way}" rel="noreferrer" data-keep="back">${say.back}</a>`}
+</div>`
 }
 
-/** The channels by kind, each a form of its own, so that no script is needed. Folded away beside a live attempt. */
-function choices({ checkout, language }: CheckoutPageOptions, isWaiting: boolean): Part {
+/** What to pay with, how it stands, and the other channels folded away. */
+async function waiting({ attemptId, checkout, displays, frame: { language } }: CheckoutPageOptions): Promise<Part> {
   const say = texts[language]
   const { attempt, channels, shortcode } = checkout
-  const offered = isWaiting ? channels.filter(({ code }) => code !== attempt?.channel) : channels
-  if (offered.length === 0) return isWaiting ? null : html`<p class="notice">${say.noChannel}</p>`
-  const list = html`<div class="kinds">${[...Map.groupBy(offered, ({ kind }) => kind)].map(([kind, ofKind]) => html`<div class="kind"><h3>${say.kinds[kind] ?? kind}</h3>
-${ofKind.map(({ code, name_en, name_id }) => html`<form method="post" action="/pay/${shortcode}"><button class="choice" name="channel" value="${code}">${language === 'id' ? name_id : name_en}</button></form>`)}</div>`)}</div>`
-  if (isWaiting) return html`<section class="card fold"><details><summary>${say.otherMethod}</summary>${list}</details></section>`
-  const before = attempt?.status === 'failed' ? say.failedAttempt : attempt?.status === 'expired' ? say.expiredAttempt : null
-  return html`${before !== null && html`<p class="notice" role="status">${before}</p>`}
-<section class="card"><h2>${before === null ? say.choose : say.chooseAgain}</h2>${list}</section>`
+  if (!attempt) return null
+  const others = channels.filter(({ code }) => code !== attempt.channel)
+  const part = await attemptPart({ attempt, language, displays, publicUrl: publicUrlOf(checkout), below: (path) => addressOf(shortcode, attemptId, path) })
+  return html`<section class="card" aria-labelledby="method">
+<div class="method">${picture({ code: attempt.channel, kind: attempt.kind }, displays)}<h2 id="method" tabindex="-1">${channelName(checkout, attempt.channel, attempt.kind, displays, language)}</h2></div>
+${part}
+<div class="status"><span class="pulse" aria-hidden="true"></span><p><span class="scripted-inline">${say.waiting}</span><noscript>${say.waitingByHand}</noscript></p></div>
+<div class="asides"><a class="quiet" href="${addressOf(shortcode, attemptId)}" data-keep="refresh">${say.refresh}</a>${['qris', 'va', 'otc'].includes(attempt.kind) && html`<button type="button" class="quiet scripted" data-print>${say.print}</button>`}</div>
+</section>
+${others.length > 0 && html`<section class="card folded"><details><summary>${say.otherMethod}</summary>${channelList(others, `/pay/${shortcode}`, displays, language)}</details></section>`}`
 }
 
-function channelName({ channels }: Checkout, code: string, kind: string, language: Language): string {
-  const found = channels.find((channel) => channel.code === code)
-  if (found) return language === 'id' ? found.name_id : found.name_en
-  return texts[language].kinds[kind] ?? code
+/** The channels to choose from; after a try that led nowhere, that one again first. */
+function choosing({ checkout, consequence, displays, frame: { language } }: CheckoutPageOptions): Part {
+  const say = texts[language]
+  const { attempt, channels, shortcode } = checkout
+  const action = `/pay/${shortcode}`
+  const trouble = consequence && 'troubleWith' in consequence ? consequence.troubleWith : null
+  // What a refusal says of the last try, it says better than its state does.
+  const [before, icon] = trouble !== null ? [say.trouble, 'trouble'] as const
+    : consequence ? [null, null] : attempt?.status === 'failed' ? [say.failedAttempt, 'failed'] as const
+      : attempt?.status === 'expired' ? [say.expiredAttempt, 'expired'] as const : [null, null]
+  if (channels.length === 0) return html`<section class="card result">${stateHead('trouble', say.noChannel)}</section>`
+  if (before === null) return html`<section class="card"><h2>${say.choose}</h2>${channelList(channels, action, displays, language)}</section>`
+  const again = channels.find(({ code }) => code === (trouble ?? attempt?.channel))
+  const others = channels.filter((channel) => channel !== again)
+  return html`<section class="card result">${stateHead(icon, before)}${again && channelAgain(again, action, displays, language)}</section>
+${others.length > 0 && html`<section class="card"><h2>${again ? say.chooseOther : say.chooseAgain}</h2>${channelList(others, action, displays, language)}</section>`}`
 }
 
-/** What only a sandbox has; apart from the page's own parts, so that nobody takes it for one. */
-function panel(shortcode: string, { id, kind }: Attempt, language: Language): Html {
-  const { panel: say } = texts[language]
-  const button = (move: string, name: string, look: string) => html`<button class="${look}" name="move" value="${move}">${name}</button>`
-  return html`<aside class="card panel" aria-label="${say.title}"><div><h2>${say.title}</h2><p class="soft small">${say.text}</p></div>
-<form method="post" action="/pay/${shortcode}/sandbox"><input type="hidden" name="attempt" value="${id}">
-<div class="row">${button('complete', say.complete, '')}${kind !== 'cash' && [button('decline', say.decline, 'plain'), button('expire', say.expire, 'plain')]}</div></form></aside>`
+function deadline(time: string | null, now: Date, language: Language): readonly Part[] {
+  if (time === null) return []
+  const say = texts[language]
+  return [
+    row(say.payBefore, html`<time datetime="${time}">${moment(time, language)}</time>`),
+    row(say.remaining, html`<span class="left" role="timer" data-deadline="${time}" data-now="${now.toISOString()}" data-day="${say.day}" data-days="${say.days}">${timeLeft(time, now, say)}</span>`),
+  ]
+}
+
+function wayBack({ return_url }: Checkout): string | null {
+  return return_url === null ? null : linkTo(return_url)
 }

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { startPayments } from '../contract-tests/harness/payments.ts'
 import type { BenchOptions, PaymentsBench } from '../contract-tests/harness/payments.ts'
 import type { components } from '../generated/payments.ts'
+import { contrast } from './accent.ts'
+import { readChannelDisplays } from './channelDisplay.ts'
 import { checkoutPage } from './checkoutPage.ts'
 import type { Checkout } from './publicCheckout.ts'
 
@@ -206,9 +208,9 @@ describe('the sandbox panel', () => {
 })
 
 describe('/pay/{shortcode}/3ds', () => {
-  const challenge = async () => {
-    const intent = await create({ allowed_channels: ['card_3ds', 'qris'] })
-    await post(`/pay/${intent.shortcode}`, { channel: 'card_3ds' })
+  const challenge = async (allowed_channels = ['card_3ds', 'qris']) => {
+    const intent = await create({ allowed_channels })
+    if (allowed_channels.length > 1) await post(`/pay/${intent.shortcode}`, { channel: 'card_3ds' })
     return intent
   }
 
@@ -226,12 +228,17 @@ describe('/pay/{shortcode}/3ds', () => {
     expect((await call('getPublicCheckoutStatus', { params: { shortcode } })).body).toMatchObject({ status, attempt_status })
   })
 
-  test('Cancel fails the attempt', async () => {
-    const { id, shortcode } = await challenge()
+  test.each([
+    ['and the payment with it, of a card alone', ['card_3ds'], 'failed'], ['and leaves a payment with another channel open', ['card_3ds', 'qris'], 'open'],
+  ])('Cancel fails the attempt, %s', async (_, channels, status) => {
+    const { id, shortcode } = await challenge(channels)
     const cancel = /name="cancel" value="([^"]+)"/.exec((await get(`/pay/${shortcode}/3ds`)).text)?.[1] ?? ''
     expect((await post(`/pay/${shortcode}/3ds`, { cancel })).status).toBe(303)
     expect(await database.query((sql) => sql`select status, failure_code from payments.payment_attempts where intent_id = ${id}`))
       .toMatchObject([{ status: 'failed', failure_code: 'CHALLENGE_ABANDONED' }])
+    expect((await call('getPublicCheckoutStatus', { params: { shortcode } })).body).toMatchObject({ status, attempt_status: 'failed' })
+    expect(await database.query((sql) => sql`select kind from payments.events where intent_id = ${id} order by position`))
+      .toMatchObject([{ kind: 'payment_intent.created' }, { kind: 'payment.failed' }])
   })
 
   test('another code is refused on the page', async () => {
@@ -286,8 +293,12 @@ describe('files', () => {
     }
   })
 
-  test.each([['ffffff', '#000'], ['000000', '#fff'], ['0f766e', '#fff'], ['fde047', '#000']])('on the accent #%s text is %s', async (accent, ink) => {
-    expect((await get(`/pay/assets/accent-${accent}.css`)).text).toBe(`:root { --accent: #${accent}; --on-accent: ${ink} }\n`)
+  test.each([['ffffff', '#000'], ['000000', '#fff'], ['0f766e', '#fff'], ['fde047', '#000'], ['808080', '#000']])('on the accent #%s text is %s, and the accent as text is readable in light and in dark', async (accent, ink) => {
+    const { text } = await get(`/pay/assets/accent-${accent}.css`)
+    expect(text).toMatch(new RegExp(`^:root \\{ --accent: #${accent}; --on-accent: ${ink}; `))
+    const [light = '', dark = ''] = [...text.matchAll(/--accent-ink: (#[0-9a-f]{6})/g)].map(([, colour]) => colour)
+    for (const ground of ['#ffffff', '#f4f6f8']) expect(contrast(light, ground)).toBeGreaterThanOrEqual(4.5)
+    for (const ground of ['#0f1318', '#181d25']) expect(contrast(dark, ground)).toBeGreaterThanOrEqual(4.5)
   })
 
   test.each(['accent-red.css', 'accent-ffffff}.css', '../checkoutPages.ts', '%2e%2e%2fcheckoutPages.ts', 'checkout.css'])('%s is not there', async (name) => {
@@ -309,7 +320,7 @@ describe('whatever a payment says', () => {
     merchant: { name: 'M' }, brand: { display_name: 'M', logo_url: null, accent_hex: '#0F766E' }, channels: [], attempt: null, intent_expires_at: null, return_url: null,
   }
   const render = async (changes: Partial<Checkout>) => (await checkoutPage({
-    checkout: { ...checkout, ...changes }, language: 'en', attemptId: undefined, notice: null, hasPanel: false, now: new Date(0),
+    checkout: { ...checkout, ...changes }, frame: { language: 'en', here: '/pay/k7m2x9q4ta', logoPath: null }, displays: readChannelDisplays(''), attemptId: undefined, consequence: null, hasPanel: false, now: new Date(0),
   })).markup
   const hostile = '</script><script>alert(1)</script>" onload="x\' style=\'x'
 

@@ -3,16 +3,20 @@ import type { CheckoutMove } from '../handlers/payments/checkoutSandbox.ts'
 import type { MakePages } from '../handlers/http/pageHandler.ts'
 import type { PageSurroundings } from '../handlers/service.ts'
 import { sendAsset } from './assetFiles.ts'
+import { readChannelDisplays } from './channelDisplay.ts'
+import type { ChannelDisplays } from './channelDisplay.ts'
 import { challengePage } from './challengePage.ts'
 import { addressOf, checkoutPage } from './checkoutPage.ts'
-import { languageOf } from './language.ts'
+import type { Consequence } from './checkoutPage.ts'
+import { asLanguage, keepLanguage, keptLanguage, languageOf } from './language.ts'
 import type { Language } from './language.ts'
-import { messagePage } from './layout.ts'
+import type { Frame } from './layout.ts'
 import { publicCheckouts } from './publicCheckout.ts'
 import type { Checkout, PublicCheckouts, Refusal } from './publicCheckout.ts'
-import { qrImage } from './qrPicture.ts'
+import { qrImage, qrPicture } from './qrPicture.ts'
 import { requestForm } from './requestForm.ts'
 import { seeOther, send, sendPage } from './sendPage.ts'
+import { messagePage } from './stateParts.ts'
 import { texts } from './texts.ts'
 
 /** One request for a page. */
@@ -25,6 +29,9 @@ interface Visit {
   /** The attempt that the address asks for. */
   attemptId: string | undefined
   surroundings: PageSurroundings
+  displays: ChannelDisplays
+  /** Path and query of this page, by which it is shown in the other language; null where there is none. */
+  here: string | null
 }
 
 type Answer = (visit: Visit) => Promise<void>
@@ -33,43 +40,55 @@ type Methods = Partial<Record<'GET' | 'POST', Answer>>
 const routes: Readonly<Record<string, Methods>> = {
   '': { GET: showCheckout, POST: choose },
   '/qr.png': { GET: showQrImage },
+  '/qr.svg': { GET: showQrVector },
+  '/logo': { GET: showLogo },
   '/3ds': { GET: showChallenge, POST: answerChallenge },
   '/sandbox': { POST: moveInPanel },
 }
 
+/** Pages in the sense that they can be shown again in another language. */
+const shownAgain: readonly string[] = ['', '/3ds']
 const address = /^\/pay\/([^/]+)(\/[^/]+)?$/
-const sandboxMoves: readonly string[] = ['complete', 'decline', 'expire'] satisfies CheckoutMove[]
+const sandboxMoves: readonly string[] = ['complete', 'decline', 'expire', 'late'] satisfies CheckoutMove[]
 const strictTransport = 'max-age=63072000; includeSubDomains'
 
 /**
  * The hosted pages `/pay/{shortcode}` and `/pay/{shortcode}/3ds`. They know a payment by the public operations alone,
- * called in this process on behalf of the page's visitor; the sandbox's moves come from the surroundings.
+ * called in this process on behalf of the page's visitor; the sandbox's moves come from the surroundings. Throws where the
+ * file of CHANNEL_DISPLAY_FILE is wrong.
  */
 export function checkoutPages(surroundings: PageSurroundings): MakePages {
+  const displays = readChannelDisplays(surroundings.channelDisplayFile)
   return (pipeline) => async (request, response) => {
     const url = URL.parse(request.url ?? '/', 'http://pages.invalid')
     if (!url?.pathname.startsWith('/pay/')) return false
-    const { pathname, searchParams } = url
     if (surroundings.httpsOnly) response.setHeader('Strict-Transport-Security', strictTransport)
-    await answer(request, response, pipeline, pathname, searchParams.get('attempt') ?? undefined, surroundings)
+    await answer(request, response, pipeline, url, surroundings, displays)
     return true
   }
 }
 
 async function answer(
-  request: IncomingMessage, response: ServerResponse, pipeline: RequestListener, path: string, attemptId: string | undefined,
-  surroundings: PageSurroundings,
+  request: IncomingMessage, response: ServerResponse, pipeline: RequestListener, { pathname, searchParams }: URL,
+  surroundings: PageSurroundings, displays: ChannelDisplays,
 ): Promise<void> {
-  const language = languageOf(request.headers['accept-language'])
   const isRead = request.method === 'GET' || request.method === 'HEAD'
-  if (isRead && sendAsset(path, response)) return
-  const [, shortcode, rest = ''] = address.exec(path) ?? []
+  if (isRead && sendAsset(pathname, response, displays)) return
+  const asked = asLanguage(searchParams.get('lang'))
+  if (asked) response.setHeader('Set-Cookie', keepLanguage(asked, surroundings.httpsOnly))
+  const language = asked ?? keptLanguage(request.headers.cookie) ?? languageOf(request.headers['accept-language'])
+  const attemptId = searchParams.get('attempt') ?? undefined
+  const [, shortcode, rest = ''] = address.exec(pathname) ?? []
   const methods = Object.hasOwn(routes, rest) ? routes[rest] : undefined
   if (shortcode === undefined || !methods) {
-    sendPage(response, 404, messagePage(language, texts[language].notFound))
+    sendPage(response, 404, messagePage({ language, here: null, logoPath: null }, 'missing', texts[language].notFound))
     return
   }
-  const visit = { request, response, checkouts: publicCheckouts(pipeline, request), language, shortcode, attemptId, surroundings }
+  const shown = shownAgain.includes(rest) ? pathname : `/pay/${shortcode}`
+  const visit = {
+    request, response, checkouts: publicCheckouts(pipeline, request), language, shortcode, attemptId, surroundings, displays,
+    here: attemptId === undefined ? shown : `${shown}?attempt=${encodeURIComponent(attemptId)}`,
+  }
   const respond = isRead ? methods.GET : request.method === 'POST' ? methods.POST : undefined
   if (respond) await respond(visit)
   else send(response, 405, '', { Allow: Object.keys(methods).flatMap((name) => name === 'GET' ? ['GET', 'HEAD'] : [name]).join(', ') })
@@ -85,9 +104,16 @@ async function read(visit: Visit): Promise<Checkout | null> {
   if ('value' in found) return found.value
   const { refusal } = found
   const say = texts[language]
-  if (refusal.status === 404 || refusal.status === 400) sendPage(response, 404, messagePage(language, say.notFound))
-  else sendPage(response, refusal.status, messagePage(language, { title: say.documentTitle, text: wordsFor(refusal, language) }), retryAfter(refusal))
+  const frame: Frame = { language, here: visit.here, logoPath: null }
+  if (refusal.status === 404 || refusal.status === 400) sendPage(response, 404, messagePage(frame, 'missing', say.notFound))
+  else sendPage(response, refusal.status, messagePage(frame, 'trouble', { title: say.busy.title, text: wordsFor(refusal, language) }), retryAfter(refusal))
   return null
+}
+
+/** What stands around the page; the logo where it is known in time. */
+async function frameOf({ here, language, surroundings }: Visit, { brand, shortcode }: Checkout): Promise<Frame> {
+  const logo = brand.logo_url === null ? null : await surroundings.logos.find(brand.logo_url)
+  return { language, here, logoPath: logo && `/pay/${shortcode}/logo` }
 }
 
 async function showCheckout(visit: Visit): Promise<void> {
@@ -96,11 +122,11 @@ async function showCheckout(visit: Visit): Promise<void> {
 }
 
 async function sendCheckout(
-  { attemptId, language, response, surroundings: { now, sandbox } }: Visit, checkout: Checkout, status: number, notice: string | null,
-  headers: Record<string, string> = {},
+  visit: Visit, checkout: Checkout, status: number, consequence: Consequence | null, headers: Record<string, string> = {},
 ): Promise<void> {
-  const hasPanel = sandbox !== null && checkout.attempt?.challenge_url === undefined
-  sendPage(response, status, await checkoutPage({ checkout, language, attemptId, notice, hasPanel, now: now() }), headers)
+  const { attemptId, displays, response, surroundings: { now, sandbox } } = visit
+  const frame = await frameOf(visit, checkout)
+  sendPage(response, status, await checkoutPage({ checkout, frame, displays, attemptId, consequence, hasPanel: sandbox !== null, now: now() }), headers)
 }
 
 async function choose(visit: Visit): Promise<void> {
@@ -123,21 +149,50 @@ async function choose(visit: Visit): Promise<void> {
   if (!checkout) return
   // What has ended meanwhile says so itself.
   if (refusal.code === 'invalid_state') seeOther(response, addressOf(shortcode, undefined))
-  else await sendCheckout({ ...visit, attemptId: undefined }, checkout, refusal.status, wordsFor(refusal, language), retryAfter(refusal))
+  else {
+    const consequence = refusal.code === 'unavailable' ? { troubleWith: channel } : { says: wordsFor(refusal, language) }
+    await sendCheckout({ ...visit, attemptId: undefined }, checkout, refusal.status, consequence, retryAfter(refusal))
+  }
+}
+
+async function qrContent(visit: Visit): Promise<string | null> {
+  const checkout = await read(visit)
+  if (!checkout) return null
+  const content = checkout.attempt?.qr_string
+  if (content !== undefined) return content
+  const { language, response, here } = visit
+  sendPage(response, 404, messagePage({ language, here, logoPath: null }, 'missing', texts[language].notFound))
+  return null
 }
 
 async function showQrImage(visit: Visit): Promise<void> {
+  const content = await qrContent(visit)
+  if (content !== null) send(visit.response, 200, await qrImage(content), { 'Content-Type': 'image/png' })
+}
+
+async function showQrVector(visit: Visit): Promise<void> {
+  const content = await qrContent(visit)
+  if (content !== null) send(visit.response, 200, (await qrPicture(content)).markup, { 'Content-Type': 'image/svg+xml' })
+}
+
+/** The merchant's logo from our own origin: payers' browsers ask nobody else for anything. */
+async function showLogo(visit: Visit): Promise<void> {
   const checkout = await read(visit)
   if (!checkout) return
-  const content = checkout.attempt?.qr_string
-  if (content === undefined) sendPage(visit.response, 404, messagePage(visit.language, texts[visit.language].notFound))
-  else send(visit.response, 200, await qrImage(content), { 'Content-Type': 'image/png' })
+  const { here, language, response, surroundings } = visit
+  const logo = checkout.brand.logo_url === null ? null : await surroundings.logos.find(checkout.brand.logo_url)
+  if (logo) send(response, 200, logo.body, { 'Content-Type': logo.type, 'Cache-Control': 'private, max-age=3600' })
+  else sendPage(response, 404, messagePage({ language, here, logoPath: null }, 'missing', texts[language].notFound))
 }
 
 async function showChallenge(visit: Visit): Promise<void> {
-  const { sandbox } = visit.surroundings
   const checkout = await read(visit)
-  if (checkout) sendPage(visit.response, 200, challengePage(checkout, visit.attemptId, sandbox?.codes ?? null, null, visit.language))
+  if (checkout) await sendChallenge(visit, checkout, 200, null)
+}
+
+async function sendChallenge(visit: Visit, checkout: Checkout, status: number, says: string | null, headers: Record<string, string> = {}): Promise<void> {
+  const { attemptId, response, surroundings: { sandbox } } = visit
+  sendPage(response, status, challengePage({ checkout, frame: await frameOf(visit, checkout), attemptId, codes: sandbox?.codes ?? null, says }), headers)
 }
 
 async function answerChallenge(visit: Visit): Promise<void> {
@@ -149,8 +204,7 @@ async function answerChallenge(visit: Visit): Promise<void> {
   if (code) {
     const answered = await checkouts.answerChallenge(checkout.id, code)
     if ('refusal' in answered && answered.refusal.code !== 'invalid_state') {
-      const page = challengePage(checkout, attemptId, sandbox?.codes ?? null, wordsFor(answered.refusal, language), language)
-      sendPage(response, answered.refusal.status, page, retryAfter(answered.refusal))
+      await sendChallenge(visit, checkout, answered.refusal.status, wordsFor(answered.refusal, language), retryAfter(answered.refusal))
       return
     }
   } else if (cancelled && sandbox && cancelled === checkout.attempt?.id && checkout.attempt.challenge_url !== undefined) {
@@ -163,7 +217,7 @@ async function answerChallenge(visit: Visit): Promise<void> {
 async function moveInPanel(visit: Visit): Promise<void> {
   const { language, request, response, shortcode, surroundings: { sandbox } } = visit
   if (!sandbox) {
-    sendPage(response, 404, messagePage(language, texts[language].notFound))
+    sendPage(response, 404, messagePage({ language, here: null, logoPath: null }, 'missing', texts[language].notFound))
     return
   }
   const form = await requestForm(request)
@@ -179,7 +233,7 @@ async function moveInPanel(visit: Visit): Promise<void> {
   }
   const checkout = await read({ ...visit, attemptId: own })
   const { refused, silent } = texts[language].panel
-  if (checkout) await sendCheckout({ ...visit, attemptId: own }, checkout, outcome === 'refused' ? 409 : 200, outcome === 'refused' ? refused : silent)
+  if (checkout) await sendCheckout({ ...visit, attemptId: own }, checkout, outcome === 'refused' ? 409 : 200, { says: outcome === 'refused' ? refused : silent })
 }
 
 function wordsFor({ code }: Refusal, language: Language): string {

@@ -22,12 +22,13 @@ const always: Readonly<Record<string, string>> = {
 export function send(response: ServerResponse, status: number, body: Buffer | string, headers: Record<string, string>): void {
   response.statusCode = status
   for (const [name, value] of Object.entries({ 'Cache-Control': 'no-store', ...always, ...headers })) response.setHeader(name, value)
-  response.setHeader('Content-Length', Buffer.byteLength(body))
+  // Of what was not sent again the length is not ours to say here.
+  if (status !== 304) response.setHeader('Content-Length', Buffer.byteLength(body))
   response.end(response.req.method === 'HEAD' ? undefined : body)
 }
 
 export function sendPage(response: ServerResponse, status: number, page: Html, headers: Record<string, string> = {}): void {
-  send(response, status, page.markup, { 'Content-Type': 'text/html; charset=utf-8', Vary: 'Accept-Language', ...headers })
+  send(response, status, page.markup, { 'Content-Type': 'text/html; charset=utf-8', Vary: 'Accept-Language, Cookie', ...headers })
 }
 
 /** Sends the browser on by GET, so that nothing is sent twice when the payer reloads. */

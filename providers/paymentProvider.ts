@@ -1,4 +1,11 @@
 import type { ChannelCode } from '../domain/channels.ts'
+import type { Decline, Unsettled } from './callOutcome.ts'
+import type { ChargeIdentity, KnownCharge } from './chargeIdentity.ts'
+import type { FindRefundResult, RefundIdentity, RefundRequest, RefundResult } from './refundCalls.ts'
+
+export { isUnsettled } from './callOutcome.ts'
+export type { Decline, Unsettled } from './callOutcome.ts'
+export type { ChargeIdentity, KnownCharge } from './chargeIdentity.ts'
 
 export type ChargeStatus = 'pending' | 'paid' | 'failed' | 'expired' | 'reversed'
 
@@ -70,41 +77,30 @@ export interface Charge {
   readonly reference: string
   readonly key: string
   readonly status: ChargeStatus
+  readonly currency: string
   readonly amountIdr: number
+  /** Why a failed charge failed. */
+  readonly decline: Decline | null
   readonly fields: ChargeFields
   /** Every payment received; more than one on a multi-use charge. */
   readonly payments: readonly ChargePayment[]
 }
 
-/** The provider's refusal, its code and message unchanged (decision 1.6, provider_declined). */
-export interface Decline {
-  readonly provider: string
-  readonly code: string
-  readonly message: string
-}
-
-/** Time-out, 5xx, reset or an unreadable answer: the provider may or may not have acted. Only a look-up tells. */
-export interface Unknown {
-  readonly outcome: 'unknown'
-  /** For the log; never shown to a merchant. */
-  readonly reason: string
-}
-
 export type CreateChargeResult =
   | { readonly outcome: 'charged'; readonly charge: Charge }
   | { readonly outcome: 'declined'; readonly decline: Decline }
-  | Unknown
+  | Unsettled
 
 export type FindChargeResult =
   | { readonly outcome: 'found'; readonly charge: Charge }
   | { readonly outcome: 'absent' }
-  | Unknown
+  | Unsettled
 
 /** `ended` carries the charge as it now is: it may have been paid before it could be expired. */
 export type ExpireChargeResult =
   | { readonly outcome: 'ended'; readonly charge: Charge }
   | { readonly outcome: 'absent' }
-  | Unknown
+  | Unsettled
 
 /** Who paid, as far as the provider says. */
 export interface Payer {
@@ -115,12 +111,17 @@ export interface Payer {
 }
 
 /** What a provider says about a charge of its own accord. */
-export interface Callback {
-  /** The provider's id of this notice, the same on each of its repeats. */
+export interface ChargeCallback {
+  /**
+   * The same on each repeat of one notice, another on any other. Where a provider numbers none it is derived from what
+   * the notice says (eventIdOf).
+   */
   readonly eventId: string
   readonly key: string
   /** The charge's reference. */
   readonly reference: string
+  /** The merchant's reference as the provider echoes it; null where it does not. */
+  readonly merchantReference: string | null
   /** The payment's own reference, on paid and reversed. */
   readonly paymentReference: string | null
   readonly status: ChargeStatus
@@ -131,11 +132,31 @@ export interface Callback {
   readonly completedAt: Date | null
   /** Why a charge failed, in the provider's own words. */
   readonly decline: Decline | null
+  /** Null where the provider does not say. */
   readonly payer: Payer | null
+}
+
+/** What a provider says about a refund of its own accord. */
+export interface RefundCallback {
+  /** As on a charge's callback. */
+  readonly eventId: string
+  /** The refund's key, as we sent it. */
+  readonly key: string
+  /** The refund's reference. */
+  readonly reference: string
+  readonly status: 'pending' | 'succeeded' | 'failed'
+  readonly currency: string
+  readonly amountIdr: number
+  readonly completedAt: Date | null
+  /** Why it failed, in the provider's own words. */
+  readonly decline: Decline | null
 }
 
 /** A callback as it came in: header names in lower case, the body's bytes untouched. */
 export interface ReceivedCallback {
+  readonly method: string
+  /** As requested, without the query: SNAP signs it. */
+  readonly path: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly rawBody: Uint8Array
 }
@@ -145,17 +166,18 @@ export type CallbackVerdict =
   | { readonly verified: false; readonly reason: 'malformed' | 'stale' | 'mismatch' }
 
 export type CallbackReading =
-  | { readonly outcome: 'understood'; readonly callback: Callback }
+  | { readonly outcome: 'charge'; readonly callback: ChargeCallback }
+  | { readonly outcome: 'refund'; readonly callback: RefundCallback }
   | { readonly outcome: 'unintelligible'; readonly reason: string }
 
 /**
- * What became of a sandbox move. `reported`: the provider has called back about it; else it stays silent, for now or for
- * good. `refused`: the charge has ended otherwise already.
+ * What became of a sandbox move. `refused`: the charge has ended otherwise already. `reported`: the provider has called
+ * back about it, or about that other end; else it stays silent, for now or for good.
  */
 export type SandboxMoveResult =
   | { readonly outcome: 'moved'; readonly reported: boolean }
-  | { readonly outcome: 'refused'; readonly reason: string }
-  | Unknown
+  | { readonly outcome: 'refused'; readonly reason: string; readonly reported: boolean }
+  | Unsettled
 
 /** Moves of a charge that only a sandbox has, in the payer's or the clock's stead; each is told by a signed callback. */
 export interface SandboxMoves {
@@ -165,34 +187,60 @@ export interface SandboxMoves {
   decline(reference: string, refusal: { readonly code: string; readonly message: string }): Promise<SandboxMoveResult>
   /** The charge's time runs out. */
   expire(reference: string): Promise<SandboxMoveResult>
+  /** The payer pays although the charge has ended. */
+  payLate(reference: string): Promise<SandboxMoveResult>
 }
 
-export interface ProviderCapabilities {
-  readonly channels: readonly ChannelCode[]
-  /** Channels on which one charge takes any number of payments. */
-  readonly multiUseChannels: readonly ChannelCode[]
+/** What a provider can do on one channel. Null stands for no limit of its own: then the channel's rules alone hold. */
+export interface ChannelCapability {
+  /** One charge takes any number of payments (a static QRIS, a standing virtual account), and a look-up tells of each. */
+  readonly multiUse: boolean
+  /** Whole rupiah. A limit told here is refused before the provider is asked; one that is not comes as its refusal. */
+  readonly minAmountIdr: number | null
+  readonly maxAmountIdr: number | null
+  readonly refund: 'none' | 'full' | 'partial'
+  /** False: a charge lives until its time is up, whatever we wish; a withdrawn one may still be paid. */
   readonly canExpire: boolean
+  /** False: a charge or refund whose request was not answered is found by sending the same request again. */
   readonly canFindByKey: boolean
+  /** The provider ends every charge at most so many seconds after its creation. */
+  readonly longestExpirySeconds: number | null
 }
+
+/** By channel; one that is missing is not served. */
+export type ProviderCapabilities = Readonly<Partial<Record<ChannelCode, ChannelCapability>>>
 
 /**
- * A payment provider. No method throws for what the other side does or fails to do: outcomes are told apart by type,
- * and only `unknown` is worth trying again. Every call ends within the provider's own limit (8 s, decision 3.3).
+ * A payment provider. No method throws for what the other side does or fails to do: outcomes are told apart by type.
+ * Every call ends within the provider's own limit (8 s, decision 3.3). Whatever differs between providers (how a call
+ * is signed, whether the outcome is the status or a member of the body, how amounts and times are written) stays inside.
  */
 export interface PaymentProvider {
   /** The name that refusals carry in `provider`. */
   readonly name: string
   readonly capabilities: ProviderCapabilities
+  /** Headers of a callback that are worth keeping beside its bytes, in lower case; never one that is itself a secret. */
+  readonly callbackHeaders: readonly string[]
   /** Only of a provider that simulates payers. */
   readonly sandbox?: SandboxMoves
-  /** Makes the charge; the same key makes it once, whatever is repeated, provided that the request is the same. */
-  createCharge(request: ChargeRequest): Promise<CreateChargeResult>
-  /** The charge made under our key. */
-  findCharge(key: string): Promise<FindChargeResult>
+  /**
+   * Makes the charge; the same key makes it once, whatever is repeated, provided that the request is the same. `withinMs`
+   * ends the call sooner than the provider's own limit, for whoever has less time to wait.
+   */
+  createCharge(request: ChargeRequest, withinMs?: number): Promise<CreateChargeResult>
+  /** The charge as it is now: what a callback is confirmed by, and what a silence is ended by. `withinMs` as above. */
+  findCharge(charge: ChargeIdentity, withinMs?: number): Promise<FindChargeResult>
   /** Makes the provider refuse payment on the charge from now on; of a charge that has ended, tells how. */
-  expireCharge(reference: string): Promise<ExpireChargeResult>
-  /** Whether the callback was signed under `secret`, no more than 300 s ago or ahead. */
+  expireCharge(charge: KnownCharge): Promise<ExpireChargeResult>
+  /** Gives back a payment or part of it; the same key gives back once, whatever is repeated. */
+  refund(request: RefundRequest): Promise<RefundResult>
+  /** The refund as it is now; before a request is sent again, since a provider may forget a key after days. */
+  findRefund(refund: RefundIdentity): Promise<FindRefundResult>
+  /**
+   * Whether the callback was made by who holds `secret` (a key to sign with, a token, a public key), and no more than
+   * 300 s ago or ahead where it is dated.
+   */
   verifyCallback(received: ReceivedCallback, secret: string): CallbackVerdict
-  /** What a verified callback says. */
+  /** What a verified callback says; of the body alone, so that a stored one can be read again. */
   parseCallback(rawBody: Uint8Array): CallbackReading
 }

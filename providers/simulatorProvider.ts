@@ -2,38 +2,43 @@ import { channelCodes, channelOf } from '../domain/channels.ts'
 import type { Runtime } from '../domain/runtime.ts'
 import { verifyCallbackSignature } from './callbackSignature.ts'
 import type {
-  CallbackReading, CallbackVerdict, ChargeRequest, CreateChargeResult, ExpireChargeResult, FindChargeResult,
-  PaymentProvider, ProviderCapabilities, ReceivedCallback, SandboxMoveResult, SandboxMoves, Unknown,
+  CallbackReading, CallbackVerdict, ChannelCapability, ChargeIdentity, ChargeRequest, CreateChargeResult, Decline, ExpireChargeResult,
+  FindChargeResult, KnownCharge, PaymentProvider, ProviderCapabilities, ReceivedCallback, SandboxMoveResult, SandboxMoves, Unsettled,
 } from './paymentProvider.ts'
-import { isObject, parseJson, readCallback, readCharge, readRefusal, writeChargeRequest } from './simulatorWire.ts'
+import { callProvider, unknown, unsettled } from './providerCall.ts'
+import type { CallSettings, ProviderAnswer } from './providerCall.ts'
+import { isObject, parseJson } from './readJson.ts'
+import type { FindRefundResult, RefundIdentity, RefundRequest, RefundResult } from './refundCalls.ts'
+import { readCallback, readCharge, readRefund, readRefusal, writeChargeRequest, writeRefundRequest } from './simulatorWire.ts'
 
-export interface SimulatorProviderSettings {
+export interface SimulatorProviderSettings extends CallSettings {
   /** Where the simulator listens, without a trailing slash. */
   readonly baseUrl: string
   readonly apiKey: string
   readonly runtime: Runtime
-  /** Limit of one call in milliseconds, from connecting to the last byte; 8000 unless told (decision 3.3). */
-  readonly callLimitMs?: number
 }
 
-interface Answer {
-  readonly status: number
-  readonly json: unknown
-}
+/** The simulator tells no limit of its own: what it refuses must come as a refusal, as it would of a real provider. */
+const capabilities: ProviderCapabilities = Object.fromEntries(channelCodes.filter((code) => channelOf(code).needs_provider).map((code) => [code, {
+  multiUse: channelOf(code).standing_attempt,
+  minAmountIdr: null,
+  maxAmountIdr: null,
+  refund: channelOf(code).refund === 'programmatic' ? 'partial' : 'none',
+  canExpire: true,
+  canFindByKey: true,
+  longestExpirySeconds: null,
+} satisfies ChannelCapability]))
 
 /** The sandbox's provider, reached over HTTP as a real one is. */
 export class SimulatorProvider implements PaymentProvider {
   readonly name = 'simulator'
-  readonly capabilities: ProviderCapabilities = {
-    channels: channelCodes.filter((code) => channelOf(code).needs_provider),
-    multiUseChannels: channelCodes.filter((code) => channelOf(code).needs_provider && channelOf(code).standing_attempt),
-    canExpire: true,
-    canFindByKey: true,
-  }
+  readonly capabilities = capabilities
+  readonly callbackHeaders = ['content-type', 'user-agent', 'x-simulator-signature']
   readonly sandbox: SandboxMoves = {
-    complete: (reference) => this.#move(reference, 'complete', {}),
-    decline: (reference, { code, message }) => this.#move(reference, 'decline', { code, message }),
-    expire: (reference) => this.#move(reference, 'expire', {}),
+    complete: (reference) => this.#move(reference, 'complete', { again: true }),
+    decline: (reference, { code, message }) => this.#move(reference, 'decline', { code, message, again: true }),
+    expire: (reference) => this.#move(reference, 'expire', { again: true }),
+    payLate: (reference) => this.#move(reference, 'pay', { force: true }),
   }
   readonly #settings: SimulatorProviderSettings
 
@@ -41,47 +46,74 @@ export class SimulatorProvider implements PaymentProvider {
     this.#settings = settings
   }
 
-  async createCharge(request: ChargeRequest): Promise<CreateChargeResult> {
-    const answer = await this.#call('POST', '/charges', writeChargeRequest(request))
+  async createCharge(request: ChargeRequest, withinMs?: number): Promise<CreateChargeResult> {
+    const answer = await this.#call('POST', '/charges', writeChargeRequest(request), withinMs)
     if ('outcome' in answer) return answer
     if (answer.status === 200 || answer.status === 201) {
-      const charge = readCharge(answer.json)
+      const charge = readCharge(answer.json, this.name)
       return charge?.key === request.key ? { outcome: 'charged', charge } : unknown('unreadable charge')
     }
-    // 400 and 422 say that nothing was charged and never will be; what else is refused (a wrong API key, another
-    // request under our key, too many calls) says nothing about the charge.
-    const refusal = answer.status === 400 || answer.status === 422 ? readRefusal(answer.json) : null
-    if (refusal === null) return unknown(`status ${answer.status}`)
-    return { outcome: 'declined', decline: { provider: this.name, ...refusal } }
+    return this.#declined(answer) ?? open(answer)
   }
 
-  async findCharge(key: string): Promise<FindChargeResult> {
-    const answer = await this.#call('GET', `/charges?key=${encodeURIComponent(key)}`)
+  async findCharge({ key }: ChargeIdentity, withinMs?: number): Promise<FindChargeResult> {
+    const answer = await this.#call('GET', `/charges?key=${encodeURIComponent(key)}`, undefined, withinMs)
     if ('outcome' in answer) return answer
     const charges = answer.status === 200 && isObject(answer.json) ? answer.json.charges : null
-    if (!Array.isArray(charges)) return unknown(`status ${answer.status}`)
+    if (!Array.isArray(charges)) return open(answer)
     if (charges.length === 0) return { outcome: 'absent' }
-    const charge = readCharge(charges[0])
+    const charge = readCharge(charges[0], this.name)
     return charge?.key === key ? { outcome: 'found', charge } : unknown('unreadable charge')
   }
 
-  async expireCharge(reference: string): Promise<ExpireChargeResult> {
+  async expireCharge({ key, reference }: KnownCharge): Promise<ExpireChargeResult> {
     const answer = await this.#call('POST', `/charges/${encodeURIComponent(reference)}/expire`)
     if ('outcome' in answer) return answer
     // A 404 counts only with the simulator's own word: a proxy's 404 says nothing about the charge.
     if (answer.status === 404 && readRefusal(answer.json)?.code === 'charge_not_found') return { outcome: 'absent' }
-    if (answer.status !== 200) return unknown(`status ${answer.status}`)
-    const charge = readCharge(answer.json)
-    return charge?.reference === reference ? { outcome: 'ended', charge } : unknown('unreadable charge')
+    if (answer.status !== 200) return open(answer)
+    const charge = readCharge(answer.json, this.name)
+    return charge?.key === key ? { outcome: 'ended', charge } : unknown('unreadable charge')
   }
 
-  async #move(reference: string, move: 'complete' | 'decline' | 'expire', details: Record<string, unknown>): Promise<SandboxMoveResult> {
-    const answer = await this.#call('POST', `/control/charges/${encodeURIComponent(reference)}/${move}`, { ...details, again: true })
+  async refund(request: RefundRequest): Promise<RefundResult> {
+    const answer = await this.#call('POST', '/refunds', writeRefundRequest(request))
+    if ('outcome' in answer) return answer
+    if (answer.status === 200 || answer.status === 201) return this.#refundIn(answer.json, request.key)
+    return this.#declined(answer) ?? open(answer)
+  }
+
+  async findRefund({ key }: RefundIdentity): Promise<FindRefundResult> {
+    const answer = await this.#call('GET', `/refunds?key=${encodeURIComponent(key)}`)
+    if ('outcome' in answer) return answer
+    const refunds = answer.status === 200 && isObject(answer.json) ? answer.json.refunds : null
+    if (!Array.isArray(refunds)) return open(answer)
+    return refunds.length === 0 ? { outcome: 'absent' } : this.#refundIn(refunds[0], key)
+  }
+
+  #refundIn(json: unknown, key: string): RefundResult {
+    const read = readRefund(json)
+    if (read?.key !== key) return unknown('unreadable refund')
+    const { status, decline, ...refund } = read
+    if (status !== 'failed') return { outcome: status, refund }
+    return decline === null ? unknown('unreadable refund') : { outcome: 'declined', decline: { provider: this.name, ...decline } }
+  }
+
+  /** 400 and 422 say that nothing was done and never will be; another request under our key (409) says nothing about the first. */
+  #declined({ status, json }: ProviderAnswer): { outcome: 'declined'; decline: Decline } | null {
+    const refusal = status === 400 || status === 422 ? readRefusal(json) : null
+    return refusal === null ? null : { outcome: 'declined', decline: { provider: this.name, ...refusal } }
+  }
+
+  async #move(reference: string, move: 'complete' | 'decline' | 'expire' | 'pay', details: Record<string, unknown>): Promise<SandboxMoveResult> {
+    const answer = await this.#call('POST', `/control/charges/${encodeURIComponent(reference)}/${move}`, details)
     if ('outcome' in answer) return answer
     const refusal = answer.status === 409 ? readRefusal(answer.json) : null
-    if (refusal !== null) return { outcome: 'refused', reason: refusal.message }
-    if (answer.status !== 200 || !isObject(answer.json) || !('callback' in answer.json)) return unknown(`status ${answer.status}`)
-    return { outcome: 'moved', reported: answer.json.callback !== null }
+    if (refusal !== null) return { outcome: 'refused', reason: refusal.message, reported: isObject(answer.json) && answer.json.reported === true }
+    if (answer.status !== 200 || !isObject(answer.json) || !('callback' in answer.json)) return open(answer)
+    const { callback } = answer.json
+    // A callback that a tester holds back has told nobody yet.
+    return { outcome: 'moved', reported: isObject(callback) && !('held' in callback) }
   }
 
   verifyCallback(received: ReceivedCallback, secret: string): CallbackVerdict {
@@ -93,36 +125,15 @@ export class SimulatorProvider implements PaymentProvider {
   parseCallback(rawBody: Uint8Array): CallbackReading {
     const json = parseJson(Buffer.from(rawBody).toString())
     if (json === undefined) return { outcome: 'unintelligible', reason: 'not JSON' }
-    const callback = readCallback(json, this.name)
-    return callback === null
-      ? { outcome: 'unintelligible', reason: 'not a notice about a charge' }
-      : { outcome: 'understood', callback }
+    return readCallback(json, this.name)
   }
 
-  async #call(method: 'GET' | 'POST', path: string, body?: Record<string, unknown>): Promise<Answer | Unknown> {
-    const { baseUrl, apiKey, runtime, callLimitMs = 8000 } = this.#settings
-    try {
-      const response = await runtime.fetch(baseUrl + path, {
-        method,
-        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-        body: body === undefined ? null : JSON.stringify(body),
-        redirect: 'error',
-        signal: AbortSignal.timeout(callLimitMs),
-      })
-      const json = parseJson(await response.text())
-      return json === undefined ? unknown(`status ${response.status}, not JSON`) : { status: response.status, json }
-    } catch (error) {
-      return unknown(describe(error))
-    }
+  #call(method: 'GET' | 'POST', path: string, body?: Record<string, unknown>, withinMs?: number): Promise<ProviderAnswer | Unsettled> {
+    const { baseUrl, apiKey } = this.#settings
+    return callProvider(this.#settings, { method, url: baseUrl + path, headers: { authorization: `Bearer ${apiKey}` }, body }, withinMs)
   }
 }
 
-function unknown(reason: string): Unknown {
-  return { outcome: 'unknown', reason }
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return 'call failed'
-  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
-  return `${error.name}: ${error.message}${cause}`
+function open(answer: ProviderAnswer): Unsettled {
+  return unsettled(answer, readRefusal(answer.json)?.code ?? null)
 }

@@ -1,9 +1,15 @@
 import { isChannelCode } from '../domain/channels.ts'
-import type { Charge, ChargeFields, ChargePayment, ChargeRequest, ChargeStatus, Callback } from './paymentProvider.ts'
+import { eventIdOf } from './eventId.ts'
+import type {
+  CallbackReading, Charge, ChargeCallback, ChargeFields, ChargePayment, ChargeRequest, ChargeStatus, Decline, Payer, RefundCallback,
+} from './paymentProvider.ts'
+import { isObject, isText, readTime } from './readJson.ts'
+import type { Refund, RefundRequest } from './refundCalls.ts'
 
 // The simulator's API as it travels: snake_case JSON, times in RFC 3339. Readers give null for what is not of the form.
 
 const statuses: readonly string[] = ['pending', 'paid', 'failed', 'expired', 'reversed'] satisfies ChargeStatus[]
+const refundStatuses: readonly string[] = ['pending', 'succeeded', 'failed'] satisfies RefundCallback['status'][]
 const fieldNames = [
   'qr_string', 'va_number', 'va_bank', 'expires_at', 'redirect_url', 'payment_url', 'payment_code', 'challenge',
 ] as const satisfies (keyof ChargeFields)[]
@@ -35,21 +41,24 @@ export function writeChargeRequest(request: ChargeRequest): Record<string, unkno
   }
 }
 
-/** A charge in an answer; null when anything that a payment could hang on is missing or odd. */
-export function readCharge(json: unknown): Charge | null {
+/** A charge in an answer, `provider` put into its refusal; null when anything that a payment could hang on is missing or odd. */
+export function readCharge(json: unknown, provider: string): Charge | null {
   if (!isObject(json)) return null
-  const { reference, key, status, amount_idr: amountIdr, channel, fields, payments } = json
-  if (!isText(reference) || !isText(key) || !isStatus(status) || !isAmount(amountIdr)) return null
+  const { reference, key, status, currency, amount_idr: amountIdr, channel, fields, payments } = json
+  if (!isText(reference) || !isText(key) || !isStatus(status) || !isText(currency) || !isAmount(amountIdr)) return null
   if (!isChannelCode(channel) || !isObject(fields) || !Array.isArray(payments)) return null
   const read = payments.map(readPayment)
   if (read.some((payment) => payment === null)) return null
   const texts = fieldNames.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]] as const]))
   if (!texts.every(([, value]) => isText(value))) return null
+  const refusal = readRefusal(json.decline)
   return {
     reference,
     key,
     status,
+    currency,
     amountIdr,
+    decline: refusal === null ? null : { provider, ...refusal },
     fields: Object.fromEntries(texts),
     payments: read.filter((payment) => payment !== null),
   }
@@ -61,59 +70,89 @@ export function readRefusal(json: unknown): { code: string; message: string } | 
   return { code: json.code, message: json.message }
 }
 
-/** A callback's body; `provider` is put into its refusal. Null when it is not of the form. */
-export function readCallback(json: unknown, provider: string): Callback | null {
+/** The body of POST /refunds. */
+export function writeRefundRequest(request: RefundRequest): Record<string, unknown> {
+  const { destination } = request
+  return {
+    key: request.key,
+    charge_key: request.charge.key,
+    payment_reference: request.paymentReference,
+    currency: 'IDR',
+    amount_idr: request.amountIdr,
+    reason: request.reason,
+    note: request.note,
+    destination: destination === null ? null : {
+      bank_code: destination.bankCode,
+      account_number: destination.accountNumber,
+      account_name: destination.accountName,
+    },
+    callback_url: request.callbackUrl,
+  }
+}
+
+/** A refund in an answer; null when it is not of the form. */
+export function readRefund(json: unknown): (Refund & { readonly status: RefundCallback['status']; readonly decline: Omit<Decline, 'provider'> | null }) | null {
   if (!isObject(json)) return null
-  const { event_id: eventId, key, reference, payment_reference: paymentReference, status, currency } = json
-  if (!isText(eventId) || !isText(key) || !isText(reference) || !isStatus(status) || !isText(currency)) return null
-  if (!isAmount(json.amount_idr)) return null
+  const { reference, key, status, amount_idr: amountIdr } = json
+  if (!isText(reference) || !isText(key) || !isRefundStatus(status) || !isAmount(amountIdr)) return null
   const completedAt = json.completed_at === null ? null : readTime(json.completed_at)
-  if (completedAt === null && json.completed_at !== null) return null
+  const decline = readRefusal(json.decline)
+  if ((status === 'succeeded' && completedAt === null) || (status === 'failed' && decline === null)) return null
+  return { reference, key, status, amountIdr, completedAt, decline }
+}
+
+/** A callback's body; `provider` is put into its refusal. */
+export function readCallback(json: unknown, provider: string): CallbackReading {
+  const isRefund = isObject(json) && typeof json.event === 'string' && json.event.startsWith('refund.')
+  if (isRefund) {
+    const callback = readRefundCallback(json, provider)
+    return callback === null ? { outcome: 'unintelligible', reason: 'not a notice about a refund' } : { outcome: 'refund', callback }
+  }
+  const callback = isObject(json) ? readChargeCallback(json, provider) : null
+  return callback === null ? { outcome: 'unintelligible', reason: 'not a notice about a charge' } : { outcome: 'charge', callback }
+}
+
+function readRefundCallback(json: Record<string, unknown>, provider: string): RefundCallback | null {
+  const refund = readRefund(json)
+  if (refund === null || !isText(json.currency) || !isAbsentOrText(json.event_id)) return null
+  const { key, reference, status, amountIdr, completedAt, decline } = refund
+  return {
+    eventId: json.event_id ?? eventIdOf('refund', reference, status),
+    key, reference, status, currency: json.currency, amountIdr, completedAt,
+    decline: decline === null ? null : { provider, ...decline },
+  }
+}
+
+function readChargeCallback(json: Record<string, unknown>, provider: string): ChargeCallback | null {
+  const { key, reference, status, currency, event_id: eventId, merchant_reference: merchantReference } = json
+  if (!isAbsentOrText(eventId) || !isText(key) || !isText(reference) || !isStatus(status) || !isText(currency)) return null
+  if (!isAmount(json.amount_idr) || !isAbsentOrText(merchantReference)) return null
+  const paymentReference = json.payment_reference ?? null
   if (paymentReference !== null && !isText(paymentReference)) return null
+  const completedAt = isAbsent(json.completed_at) ? null : readTime(json.completed_at)
+  if (completedAt === null && !isAbsent(json.completed_at)) return null
   // Without its own reference a payment could not be counted once.
   if ((status === 'paid' || status === 'reversed') && (paymentReference === null || completedAt === null)) return null
   const refusal = readRefusal(json.decline)
-  if (json.decline !== null && refusal === null) return null
-  const payer = isObject(json.payer) ? json.payer : null
-  const told = (name: string) => (payer !== null && isText(payer[name]) ? payer[name] : null)
+  if (!isAbsent(json.decline) && refusal === null) return null
   return {
-    eventId,
+    eventId: eventId ?? eventIdOf('charge', reference, status, paymentReference),
     key,
     reference,
+    merchantReference: merchantReference ?? null,
     paymentReference,
     status,
     currency,
     amountIdr: json.amount_idr,
     completedAt,
     decline: refusal === null ? null : { provider, ...refusal },
-    payer: payer === null ? null : {
-      issuer: told('issuer'),
-      bankCode: told('bank_code'),
-      accountNumber: told('account_number'),
-      accountName: told('account_name'),
-    },
+    payer: isObject(json.payer) ? readPayer(json.payer) : null,
   }
 }
 
-/** JSON text as a value; undefined when it is none (which no JSON text is). */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** A time in RFC 3339 with a zone; null for anything else. */
-export function readTime(value: unknown): Date | null {
-  if (typeof value !== 'string') return null
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(value)) return null
-  const time = new Date(value)
-  return Number.isNaN(time.getTime()) ? null : time
+function readPayer(json: Record<string, unknown>): Payer {
+  const told = (name: string) => (isText(json[name]) ? json[name] : null)
+  return { issuer: told('issuer'), bankCode: told('bank_code'), accountNumber: told('account_number'), accountName: told('account_name') }
 }
 
 function readPayment(json: unknown): ChargePayment | null {
@@ -123,8 +162,16 @@ function readPayment(json: unknown): ChargePayment | null {
   return { reference: json.reference, amountIdr: json.amount_idr, completedAt, reversed: json.reversed }
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
+function isAbsent(value: unknown): value is null | undefined {
+  return value === null || value === undefined
+}
+
+function isAbsentOrText(value: unknown): value is string | null | undefined {
+  return isAbsent(value) || isText(value)
+}
+
+function isRefundStatus(value: unknown): value is RefundCallback['status'] {
+  return typeof value === 'string' && refundStatuses.includes(value)
 }
 
 function isAmount(value: unknown): value is number {

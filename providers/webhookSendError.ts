@@ -28,6 +28,8 @@ const byCode: Record<string, SendError> = {
   UND_ERR_HEADERS_OVERFLOW: 'protocol',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
   EPROTO: 'tls',
+  // What the client says of an answer that is no answer: status 99, or 101 where nothing was to be upgraded.
+  ERR_ASSERTION: 'protocol',
 }
 
 // OpenSSL's and Node's names of what is wrong with a certificate or handshake.
@@ -42,6 +44,6 @@ export function sendErrorOf(error: unknown): SendError {
   const known = byCode[code]
   if (known) return known
   if (tlsCode.test(code)) return 'tls'
-  if (code.startsWith('HPE_')) return 'protocol'
+  if (code.startsWith('HPE_') || error.name === 'HTTPParserError') return 'protocol'
   return error.cause === undefined ? 'connection_failed' : sendErrorOf(error.cause)
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { LookupFunction } from 'node:net'
-import { getCACertificates } from 'node:tls'
+import { createSecureContext, getCACertificates } from 'node:tls'
 import { Agent, buildConnector, request } from 'undici'
 import type { Configuration } from '../domain/configuration.ts'
 import { addressLiteral, mayConnectTo, webhookUrlProblem } from '../domain/publicAddress.ts'
+import { retryPolicy } from '../domain/webhookRetry.ts'
 import { nameResolver } from './nameResolver.ts'
 import type { ResolveName } from './nameResolver.ts'
 import { AddressRefused, sendErrorOf } from './webhookSendError.ts'
@@ -45,7 +46,7 @@ export interface WebhookSenderOptions {
   resolve?: ResolveName
 }
 
-const longestTryMs = 30_000
+const longestTryMs = retryPolicy.timeoutSeconds * 1000
 const keptBody = 2048
 const largestHead = 8192
 const idleMs = 4000
@@ -87,7 +88,7 @@ export function webhookSender({ allowPrivate, ca, timeoutMs = longestTryMs, reso
 }
 
 /** Refuses before connecting: an IP literal by itself, a name when any of its addresses is not public. */
-function guardedConnector(allowPrivate: boolean, resolve: ResolveName, ca: string | undefined, timeout: number): buildConnector.connector {
+export function guardedConnector(allowPrivate: boolean, resolve: ResolveName, ca: string | undefined, timeout: number): buildConnector.connector {
   const lookup: LookupFunction = (hostname, options, done) => {
     resolve(hostname).then((addresses) => {
       const refused = addresses.find(({ address }) => !mayConnectTo(address, allowPrivate))
@@ -97,7 +98,9 @@ function guardedConnector(allowPrivate: boolean, resolve: ResolveName, ca: strin
       else done(null, first.address, first.family)
     }).catch((error: NodeJS.ErrnoException) => done(error, '', 0))
   }
-  const connect = buildConnector({ allowH2: false, timeout, lookup, ...(ca !== undefined && { ca: [...getCACertificates('default'), ca] }) })
+  // Made once: to read all certificates again for each connection takes longer than its handshake.
+  const secureContext = ca === undefined ? undefined : createSecureContext({ ca: [...getCACertificates('default'), ca] })
+  const connect = buildConnector({ allowH2: false, timeout, lookup, ...(secureContext && { secureContext }) })
   return (options, done) => {
     // The system never asks for the address of a literal.
     const literal = addressLiteral(options.hostname)

@@ -44,7 +44,7 @@ function differences(one: string, other: string): string[] {
 
 const dependencyCruiser = 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs'
 /** Folders that hold code and are there. */
-const sources = ['spec', 'generated', 'domain', 'db', 'providers', 'jobs', 'handlers', 'pages', 'run', 'contract-tests', 'bench']
+const sources = ['spec', 'generated', 'domain', 'db', 'providers', 'jobs', 'handlers', 'pages', 'run', 'contract-tests', 'bench', 'sdk']
   .filter((folder) => existsSync(join(root, folder)))
 
 /** Everything that `make check` looks at. The slow ones first: two run at a time. */
@@ -56,4 +56,6 @@ export const checks: readonly Step[] = [
   tool('import boundaries', dependencyCruiser, ['--config', '.dependency-cruiser.cjs', '--output-type', 'err-long', ...sources]),
   tool('published documents', 'spec/checkPublished.ts'),
   tool('README settings', 'run/writeReadme.ts', ['--check']),
+  tool('SDK', 'run/writeSdk.ts', ['--check']),
+  tool('guides', 'run/writeDocs.ts', ['--check']),
 ]

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { writePrivateFile } from './privateFile.ts'
 
 /** A person of the demo data, with a token that lives as long as the run. */
@@ -32,6 +33,11 @@ export interface Credentials {
 
 export const tokenHolders = ['owner', 'second_approver', 'platform_admin', 'bff'] as const
 export type TokenHolderName = typeof tokenHolders[number]
+
+/** The file in the folder of what a run keeps. */
+export function credentialsFile(directory: string): string {
+  return join(directory, 'credentials.json')
+}
 
 export function writeCredentials(file: string, credentials: Credentials): void {
   writePrivateFile(file, `${JSON.stringify(credentials, null, 2)}\n`)

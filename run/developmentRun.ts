@@ -4,7 +4,7 @@ import { connect } from '../db/sql.ts'
 import { readConfiguration } from '../domain/configuration.ts'
 import { systemRuntime } from '../domain/runtime.ts'
 import { sealingKeys } from '../domain/sealing.ts'
-import { keptTokens, tokenHolders, writeCredentials } from './credentials.ts'
+import { credentialsFile, keptTokens, tokenHolders, writeCredentials } from './credentials.ts'
 import type { Credentials, TokenHolderName } from './credentials.ts'
 import { migrateDatabases, openDatabases } from './databases.ts'
 import type { Databases } from './databases.ts'
@@ -167,7 +167,7 @@ export class DevelopmentRun {
   }
 
   async #signIn(addresses: Addresses, secrets: DevelopmentSecrets, identity: SeededIdentity): Promise<void> {
-    const file = join(this.#options.directory, 'credentials.json')
+    const file = credentialsFile(this.#options.directory)
     const kept = keptTokens(file)
     const credentials = credentialsOf(addresses, secrets, identity, this.#databases)
     const person = (name: 'owner' | 'second_approver' | 'platform_admin') => {

@@ -1,4 +1,4 @@
-// The inbox of the development run: receives what the demo merchant's subscription sends, and shows it.
+// The inbox of the development run: receives what the demo merchant's subscription sends, shows it, and has it sent again.
 import { readFileSync } from 'node:fs'
 import { systemRuntime } from '../domain/runtime.ts'
 import { startInbox } from './inbox/server.ts'
@@ -10,8 +10,9 @@ async function main(): Promise<void> {
     return value
   }
   const inbox = await startInbox({
-    port: Number(setting('INBOX_PORT')), host: setting('HOST'), secret: setting('INBOX_SECRET'), now: () => systemRuntime.now(),
+    port: Number(setting('INBOX_PORT')), host: setting('HOST'), secret: setting('INBOX_SECRET'), runtime: systemRuntime,
     certificate: readFileSync(setting('INBOX_CERTIFICATE_FILE'), 'utf8'), key: readFileSync(setting('INBOX_KEY_FILE'), 'utf8'),
+    credentialsFile: setting('INBOX_CREDENTIALS_FILE'),
   })
   process.stdout.write(`${JSON.stringify({ message: 'inbox ready', port: inbox.port })}\n`)
   process.send?.({ ready: true, port: inbox.port })

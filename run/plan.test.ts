@@ -41,7 +41,7 @@ describe('what a process is told', () => {
 
   test('the inbox knows its own secret and no other; nobody else knows it', () => {
     const seen = (name: RunProcess): string => JSON.stringify(environmentOf(name))
-    expect(environmentOf('inbox')).toEqual([expect.objectContaining({ INBOX_PORT: '4608', INBOX_SECRET: secrets.inbox.secret })])
+    expect(environmentOf('inbox')).toEqual([expect.objectContaining({ INBOX_PORT: '4608', INBOX_SECRET: secrets.inbox.secret, INBOX_CREDENTIALS_FILE: '/run/credentials.json' })])
     for (const other of [secrets.sealing_keys, secrets.api_key, databases.main, secrets.simulator.callback_secret]) expect(seen('inbox')).not.toContain(other)
     for (const name of ['payments', 'storefront', 'identity', 'simulator', 'worker'] as const) expect(seen(name)).not.toContain(secrets.inbox.secret)
   })

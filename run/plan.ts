@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { settings } from '../domain/configuration.ts'
 import type { ProcessName } from '../domain/configuration.ts'
+import { credentialsFile } from './credentials.ts'
 import type { Databases } from './databases.ts'
 import type { ReceiverFiles } from './inbox/certificate.ts'
 import type { ClaimedPorts, PortName } from './ports.ts'
@@ -97,6 +98,8 @@ function inboxEnvironment({ directory, environment, ports, receiver, secrets }: 
     INBOX_SECRET: secrets.inbox.secret,
     INBOX_CERTIFICATE_FILE: receiver.certificate,
     INBOX_KEY_FILE: receiver.key,
+    // Read when it is needed: tokens in it are renewed while the run is on.
+    INBOX_CREDENTIALS_FILE: credentialsFile(directory),
   }
 }
 
@@ -109,6 +112,8 @@ function environmentOf(name: ProcessName, copy: number, copies: number, parts: R
     NODE_COMPILE_CACHE: join(directory, 'compiled'),
     BAYAR_ENV: 'sandbox',
     SHARE_PORT: copies > 1 ? 'on' : 'off',
+    // Nothing balances between copies here that would have to see one drain.
+    DRAIN_DELAY_MS: environment['DRAIN_DELAY_MS'] || '0',
     PAYMENTS_PORT: String(ports.portOf('payments')),
     STOREFRONT_PORT: String(ports.portOf('storefront')),
     IDENTITY_PORT: String(ports.portOf('identity')),

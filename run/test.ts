@@ -1,12 +1,10 @@
 // `make test`: the checks, every test, the contract. The last line is the total.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checks } from './checks.ts'
-import { fromWords, inWords, node, once, report, root, runSteps, sum, timed } from './steps.ts'
-import type { Counts, Step } from './steps.ts'
-import { suitesOf } from './vitestReport.ts'
-import type { VitestReport } from './vitestReport.ts'
+import { fromWords, inWords, node, once, root, runSteps, sum, timed } from './steps.ts'
+import type { Step } from './steps.ts'
+import { tests } from './vitestRun.ts'
 
 const contract: Step = {
   name: 'contract',
@@ -21,26 +19,6 @@ const contract: Step = {
 
 /** The drills measure time: they run one after the other, with nothing beside them. */
 const drills = 'bench/drills/**'
-
-/** The vitest files that `selection` names, counted by the folder they are in. */
-async function tests(...selection: readonly string[]): Promise<Counts> {
-  const folder = mkdtempSync(join(tmpdir(), 'bayar-tests-'))
-  const file = join(folder, 'report.json')
-  try {
-    const { code } = await node('node_modules/vitest/vitest.mjs', ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`, ...selection], true)
-    if (!existsSync(file)) {
-      report('tests', once(false), 0)
-      return once(false)
-    }
-    const suites = suitesOf(JSON.parse(readFileSync(file, 'utf8')) as VitestReport, root)
-    for (const { name, counts, seconds } of suites) report(name, counts, seconds)
-    const counts = sum(suites.map((suite) => suite.counts))
-    // An error outside of every test fails the run without failing a test.
-    return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
 
 const from = performance.now()
 console.log('checks:')

@@ -44,23 +44,23 @@ export const types = async (document: Document): Promise<string> =>
   // A member with a default may be left out of a request, so its default does not make it required.
   HEADER + astToString(await openapiTypes(json(document), { defaultNonNullable: false }))
 
-/** TypeScript types of the webhooks' payloads, with the schemas that they need and no others. */
+/** TypeScript types of the webhooks' payloads and headers, with the components that they need and no others. */
 export async function webhookTypes(threeOne: Record<string, unknown>): Promise<string> {
-  const schemas = (threeOne.components as { schemas?: Record<string, unknown> } | undefined)?.schemas ?? {}
+  const components = (threeOne.components ?? {}) as Record<string, Record<string, unknown> | undefined>
   const needed = new Set<string>()
   const collect = (node: unknown): void => {
     if (node === null || typeof node !== 'object') return
-    const [, name] = /^#\/components\/schemas\/(.+)$/.exec(String((node as Ref).$ref)) ?? []
-    if (name && !needed.has(name)) {
-      needed.add(name)
-      collect(schemas[name])
+    const [, kind, name] = /^#\/components\/(schemas|parameters)\/(.+)$/.exec(String((node as Ref).$ref)) ?? []
+    if (kind && name && !needed.has(`${kind}/${name}`)) {
+      needed.add(`${kind}/${name}`)
+      collect(components[kind]?.[name])
     }
     Object.values(node).forEach(collect)
   }
   collect(threeOne.webhooks)
-  const kept = Object.fromEntries(Object.entries(schemas).filter(([name]) => needed.has(name)))
+  const kept = (kind: string) => Object.fromEntries(Object.entries(components[kind] ?? {}).filter(([name]) => needed.has(`${kind}/${name}`)))
   const { openapi, info, webhooks } = threeOne
-  const part = { openapi, info, paths: {}, webhooks, components: { schemas: kept } }
+  const part = { openapi, info, paths: {}, webhooks, components: { schemas: kept('schemas'), parameters: kept('parameters') } }
   return HEADER + astToString(await openapiTypes(json(part)))
 }
 

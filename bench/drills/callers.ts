@@ -1,33 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { KeyedIntent } from './keyedIntent.ts'
+import { Moves } from './moves.ts'
 import { isFailed, isRefused, recordedSend } from './requests.ts'
 import type { Answer, Send, Try } from './requests.ts'
 import type { StagedMerchant } from './stage.ts'
 
-/** What one Idempotency-Key was used for. */
-export interface KeyedIntent {
-  key: string
-  merchant: StagedMerchant
-  /** Whether a provider is asked: one channel. */
-  charged: boolean
-  body: object
-  /** Of the first 201; null until then. */
-  intentId: string | null
-  tries: number
+export interface LoadOptions {
+  /** Default 16. */
+  callers?: number
+  /** Between two operations of a caller; default 40. */
+  pauseMs?: number
 }
 
-const callers = 16
-const pauseMs = 40
 const retryMs = [50, 150] as const
 /** A key without answer after this is followed up aside, so that the load stays what it is. */
 const patienceMs = 2000
 const intentsPath = '/v1/payments/intents'
 
-/** Starts 16 callers that create, repeat and read intents at the processes of `urls`, each time at one by chance. */
+/** Starts callers that create, repeat, read, list, choose, complete and cancel at the processes of `urls`, each time at one by chance. */
 export function startLoad(
-  urls: readonly string[], merchants: readonly StagedMerchant[], random: () => number,
+  urls: readonly string[], merchants: readonly StagedMerchant[], random: () => number, options?: LoadOptions,
 ): Load {
-  return new Load(urls, merchants, random)
+  return new Load(urls, merchants, random, options)
 }
 
 export class Load {
@@ -37,18 +32,26 @@ export class Load {
   readonly wrong: string[] = []
   /** One more request outside of the load, recorded all the same. */
   readonly send: Send
+  /** What was done to intents after their creation. */
+  readonly moves: Moves
   readonly #processes: number
   readonly #merchants: readonly StagedMerchant[]
   readonly #random: () => number
   readonly #known: KeyedIntent[] = []
   readonly #charged: KeyedIntent[] = []
+  readonly #several: KeyedIntent[] = []
+  readonly #pauseMs: number
   readonly #following = new Set<Promise<void>>()
   readonly #calling: readonly Promise<void>[]
   #ending = false
   #abandoned = false
 
-  constructor(urls: readonly string[], merchants: readonly StagedMerchant[], random: () => number) {
+  constructor(
+    urls: readonly string[], merchants: readonly StagedMerchant[], random: () => number, { callers = 16, pauseMs = 40 }: LoadOptions = {},
+  ) {
     this.send = recordedSend(urls, this.tries)
+    this.moves = new Moves((operation, request) => this.send(operation, this.#anyProcess(), request), () => this.#retryPause())
+    this.#pauseMs = pauseMs
     this.#processes = urls.length
     this.#merchants = merchants
     this.#random = random
@@ -57,7 +60,11 @@ export class Load {
 
   /** An acknowledged intent with a charge that was not handed out yet. */
   takeCharged(): KeyedIntent | undefined {
-    return this.#charged.splice(Math.floor(this.#random() * this.#charged.length), 1)[0]
+    return this.#take(this.#charged)
+  }
+
+  #take(intents: KeyedIntent[]): KeyedIntent | undefined {
+    return intents.splice(Math.floor(this.#random() * intents.length), 1)[0]
   }
 
   /** Ends the load and resolves when every key has its answer, or `limitMs` have passed. */
@@ -76,19 +83,23 @@ export class Load {
   }
 
   async #call(): Promise<void> {
-    await wait(this.#random() * pauseMs)
+    await wait(this.#random() * this.#pauseMs)
     while (!this.#ending) {
       const failed = await this.#act(this.#random())
-      await (failed ? this.#retryPause() : wait(pauseMs))
+      await (failed ? this.#retryPause() : wait(this.#pauseMs))
     }
   }
 
   /** One operation by chance. True when it got no answer in the end. */
   async #act(draw: number): Promise<boolean> {
-    if (draw < 0.35) return this.#create(true)
-    if (draw < 0.55) return this.#create(false)
-    if (draw < 0.65) return this.#repeat()
-    if (draw < 0.9) return this.#read()
+    if (draw < 0.3) return this.#create(true)
+    if (draw < 0.5) return this.#create(false)
+    if (draw < 0.6) return this.#repeat()
+    if (draw < 0.75) return this.#read()
+    if (draw < 0.8) return this.moves.list(this.#pick(this.#merchants))
+    if (draw < 0.85) return this.moves.cancel(this.#take(this.#several))
+    if (draw < 0.9) return this.moves.choose(this.#take(this.#several), this.#pick(['qris', 'va_bank_a']))
+    if (draw < 0.94) return this.moves.complete(this.takeCharged())
     return this.#askReadiness()
   }
 
@@ -116,7 +127,7 @@ export class Load {
       // By this the simulator's charges are found again.
       ...(oneChannel && { reference_id: key }),
     }
-    return { key, merchant: this.#pick(this.#merchants), charged: oneChannel, body, intentId: null, tries: 0 }
+    return { key, merchant: this.#pick(this.#merchants), charged: oneChannel, body, intentId: null, shortcode: null, tries: 0 }
   }
 
   /** True once the key has its answer. */
@@ -131,8 +142,9 @@ export class Load {
       return true
     }
     made.intentId = answer.body.id
+    made.shortcode = String(answer.body.shortcode)
     this.#known.push(made)
-    if (made.charged) this.#charged.push(made)
+    void (made.charged ? this.#charged : this.#several).push(made)
     return true
   }
 

@@ -2,11 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { signCallback } from '../../providers/callbackSignature.ts'
 import { callbackBody } from '../../providers/simulator/callbacks.ts'
 import type { StoredCharge } from '../../providers/simulator/ledger.ts'
-import type { KeyedIntent, Load } from './callers.ts'
+import type { Load } from './callers.ts'
+import type { KeyedIntent } from './keyedIntent.ts'
 import type { Stage } from './stage.ts'
 
 export interface Payer {
-  /** Intents whose payment the service has confirmed. */
+  /** Intents whose payment the service has been told of, and has said so. */
   paid: readonly KeyedIntent[]
   /** Answers to a callback that were neither a success nor a 503. */
   wrong: readonly string[]

@@ -1,15 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { startLoad } from './callers.ts'
+import type { Load } from './callers.ts'
 import type { Try } from './requests.ts'
-import { between, failuresOf, medianAndMost, randomFrom } from './drill.ts'
+import { between, failuresOf, medianAndMost } from './drill.ts'
 import type { Drill, DrillReport } from './drill.ts'
 import {
-  backWithinMs, countsByStatus, describe, firstSuccess, fullService, judgeAnswers, longestOpen,
+  backWithinMs, countsByStatus, describe, firstSuccess, fullService, longestOpen,
 } from './judgement.ts'
 import type { Outage } from './judgement.ts'
-import { startPayer } from './payer.ts'
-import { openStage } from './stage.ts'
-import { verify } from './verify.ts'
+import type { Stage } from './stage.ts'
+import { everyProcess, judgeEnds, underLoad } from './underLoad.ts'
 
 interface Restart {
   mode: 'immediate' | 'fast'
@@ -17,7 +16,6 @@ interface Restart {
   calmMs: number
 }
 
-const settleMs = 1500
 const followUpMs = 30_000
 
 /** The restarts of a seed: immediate and fast in turn, 0.3 to 1.5 s down, calm after each. */
@@ -28,49 +26,48 @@ function restartsOf(random: () => number, short: boolean): Restart[] {
   }))
 }
 
-/** PostgreSQL is stopped and started again while two payments processes are under load. */
-export const postgresRestart: Drill = {
-  name: 'postgres-restart',
-  about: 'PostgreSQL is restarted under load, 20 times, in the short form 3',
-  async run({ short, seed, say }) {
-    const random = randomFrom(seed)
-    const restarts = restartsOf(random, short)
-    const stage = await openStage(say)
-    let passed = false
-    try {
-      const load = startLoad(stage.payments.map(({ url }) => url), stage.merchants, random)
-      const payer = startPayer(stage, load)
-      await wait(settleMs)
-      const outages: Outage[] = []
-      for (const [at, { mode, downMs, calmMs }] of restarts.entries()) {
-        const from = performance.now()
-        await stage.postgres.halt(mode)
-        await wait(downMs)
-        await stage.postgres.resume()
-        const outage = { from, to: performance.now() }
-        outages.push(outage)
-        await wait(calmMs)
-        const first = firstSuccess(load.tries, outage, performance.now())
-        const away = `${mode}, away ${Math.round(outage.to - from)} ms`
-        say(`restart ${at + 1} of ${restarts.length}: ${away}, first success after ${first?.toFixed(0) ?? '-'} ms`)
-      }
-      const loadEnd = performance.now()
-      await Promise.all([load.finish(followUpMs), payer.finish()])
-      say(`${load.keys.length} keys, ${payer.paid.length} payments; asking for each again`)
-      const tries = [...load.tries]
-      const failures = [
-        ...judgeAnswers(tries), ...judgeOutages(tries, outages, loadEnd),
-        ...[...stage.payments, stage.worker].flatMap(({ child: { name }, ends }) =>
-          ends() === 0 ? [] : [`${name} ended by itself ${ends()} times`]),
-        ...await verify(stage, load, payer),
-      ]
-      passed = failures.length === 0
-      return { failures, figures: figuresOf(tries, outages, loadEnd, load.keys.length, payer.paid.length) }
-    } finally {
-      const logs = await stage.close(!passed)
-      if (logs) say(`the logs are in ${logs}`)
-    }
-  },
+/** The stops of a seed: hard, and for so long that every caller meets them. */
+function stopsOf(random: () => number, short: boolean): Restart[] {
+  return Array.from({ length: short ? 1 : 5 }, () => ({
+    mode: 'immediate', downMs: 3000, calmMs: short ? 2500 : between(random, 5500, 7500),
+  }))
+}
+
+function restarting(name: string, about: string, planOf: typeof restartsOf): Drill {
+  return {
+    name, about,
+    run: (options) => underLoad(options, {
+      followUpMs,
+      disturb: ({ stage, load, random, say }) => restart(stage, load, planOf(random, options.short), say),
+      judge: ({ tries, made, stage, loadEnd }) => [...judgeOutages(tries, made, loadEnd), ...judgeEnds(everyProcess(stage))],
+      figures: ({ tries, made, loadEnd }) => figuresOf(tries, made, loadEnd),
+    }),
+  }
+}
+
+/** PostgreSQL is stopped for a moment and started again while two payments processes are under load. */
+export const postgresRestart = restarting(
+  'postgres-restart', 'PostgreSQL is restarted under load, hard and in order, 20 times, in the short form 3', restartsOf)
+
+/** PostgreSQL is gone for 3 s, as after a crash. */
+export const postgresStop = restarting(
+  'postgres-stop', 'PostgreSQL is stopped hard for 3 s under load, 5 times, in the short form once', stopsOf)
+
+async function restart(stage: Stage, load: Load, restarts: readonly Restart[], say: (line: string) => void): Promise<Outage[]> {
+  const outages: Outage[] = []
+  for (const [at, { mode, downMs, calmMs }] of restarts.entries()) {
+    const from = performance.now()
+    await stage.postgres.halt(mode)
+    await wait(downMs)
+    await stage.postgres.resume()
+    const outage = { from, to: performance.now() }
+    outages.push(outage)
+    await wait(calmMs)
+    const first = firstSuccess(load.tries, outage, performance.now())
+    const away = `${mode}, away ${Math.round(outage.to - from)} ms`
+    say(`restart ${at + 1} of ${restarts.length}: ${away}, first success after ${first?.toFixed(0) ?? '-'} ms`)
+  }
+  return outages
 }
 
 /** The end of the calm after each outage: the next one, or the end of the load. */
@@ -78,7 +75,8 @@ function withEnds(outages: readonly Outage[], loadEnd: number): { outage: Outage
   return outages.map((outage, at) => ({ outage, until: outages[at + 1]?.from ?? loadEnd }))
 }
 
-function judgeOutages(tries: readonly Try[], outages: readonly Outage[], loadEnd: number): string[] {
+/** What an outage excuses, and what has to be back after it. */
+export function judgeOutages(tries: readonly Try[], outages: readonly Outage[], loadEnd: number): string[] {
   const spans = withEnds(outages, loadEnd)
   const backLate = (time: number | null): boolean => (time ?? Infinity) > backWithinMs
   const excused = ({ ended }: Try): boolean =>
@@ -100,7 +98,7 @@ function judgeOutages(tries: readonly Try[], outages: readonly Outage[], loadEnd
 }
 
 function figuresOf(
-  tries: readonly Try[], outages: readonly Outage[], loadEnd: number, keys: number, payments: number,
+  tries: readonly Try[], outages: readonly Outage[], loadEnd: number,
 ): DrillReport['figures'] {
   const spans = withEnds(outages, loadEnd)
   const over = (measure: typeof firstSuccess): string => medianAndMost(
@@ -109,7 +107,6 @@ function figuresOf(
   const longest = (some: readonly Try[]): string => `${Math.round(longestOpen(some))} ms`
   return [
     ['requests by status', countsByStatus(tries)],
-    ['keys and payments', `${keys} keys, ${payments} payments`],
     ['PostgreSQL away', medianAndMost(outages.map(({ from, to }) => to - from))],
     ['longest open request', `${longest(tries)}; begun and ended while away ${longest(whileAway)}`],
     ['return to first success', over(firstSuccess)],

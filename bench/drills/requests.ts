@@ -1,6 +1,8 @@
 import type { StagedMerchant } from './stage.ts'
 
-export type Operation = 'createPaymentIntent' | 'getPaymentIntent' | 'getReadiness' | 'repeat'
+export type Operation =
+  | 'createPaymentIntent' | 'getPaymentIntent' | 'listPaymentIntents' | 'cancelPaymentIntent' | 'choosePublicCheckoutChannel'
+  | 'sandboxCompletePaymentIntent' | 'getReadiness' | 'getHealth' | 'repeat'
 
 /** One request, as its caller saw it. Times are milliseconds of this process's clock. */
 export interface Try {
@@ -22,6 +24,8 @@ export interface OutgoingRequest {
   path: string
   key?: string
   body?: object
+  /** Default: POST with a body, GET without. */
+  method?: 'POST'
   again?: boolean
 }
 
@@ -49,11 +53,11 @@ export function recordedSend(urls: readonly string[], tries: Try[]): Send {
 }
 
 async function exchange(
-  url: string, { merchant, key, body }: OutgoingRequest,
+  url: string, { merchant, key, body, method }: OutgoingRequest,
 ): Promise<{ answer: Answer, retryAfter: boolean }> {
   try {
     const response = await fetch(url, {
-      method: body ? 'POST' : 'GET',
+      method: method ?? (body ? 'POST' : 'GET'),
       headers: {
         ...(merchant && { Authorization: `Bearer ${merchant.apiKey}` }), ...(key && { 'Idempotency-Key': key }),
         ...(body && { 'Content-Type': 'application/json' }),

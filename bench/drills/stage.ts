@@ -36,21 +36,34 @@ export interface Stage {
   postgres: EmbeddedPostgres
   databaseUrl: string
   payments: readonly StagedProcess[]
-  worker: StagedProcess
+  workers: readonly StagedProcess[]
   merchants: readonly StagedMerchant[]
   simulator: SimulatorControl
   /** Signs the simulator's callbacks. */
   callbacks: { url: string, secret: string }
+  /** The setting that stored secrets are sealed under. */
+  sealingKeys: string
   /** Ends everything and removes what was written, or keeps the logs and says where. */
   close(keepLogs: boolean): Promise<string | null>
+}
+
+export interface StageOptions {
+  /** Default 1. */
+  workers?: number
+  /** Settings of every process besides its own, once the folder for their files and the database's address are there. */
+  environment?: (directory: string, databaseUrl: string) => Promise<Record<string, string>>
+  /** Address that callers and providers use, when it is not that of the first payments process. */
+  frontUrl?: string
 }
 
 const merchantCount = 4
 const copies = 2
 const database = 'drill'
 
-/** Starts PostgreSQL, the simulator, two payments processes and a worker, over four merchants. */
-export async function openStage(say: (line: string) => void): Promise<Stage> {
+/** Starts PostgreSQL, the simulator, two payments processes and workers, over four merchants. */
+export async function openStage(
+  say: (line: string) => void, { workers: workerCount = 1, environment = () => Promise.resolve({}), frontUrl }: StageOptions = {},
+): Promise<Stage> {
   const directory = join(tmpdir(), `bayar-drill-${randomBytes(6).toString('hex')}`)
   mkdirSync(join(directory, 'log'), { recursive: true })
   const postgres = await startPostgres({ directory: join(directory, 'postgres'), persistent: false })
@@ -67,7 +80,7 @@ export async function openStage(say: (line: string) => void): Promise<Stage> {
     process.off('exit', killNow)
   }
   try {
-    const parts = await prepare(postgres, directory)
+    const parts = await prepare(postgres, directory, await environment(directory, postgres.url(database)), frontUrl)
     const start = (name: string, file: string, given: readonly string[], url: string): StagedProcess => {
       const started = startProcess(name, file, given, url, parts, directory, say)
       processes.push(started)
@@ -76,10 +89,10 @@ export async function openStage(say: (line: string) => void): Promise<Stage> {
     start('simulator', 'providers/simulator/server.ts', [], parts.simulatorUrl)
     const payments = parts.paymentsUrls.map((url, at) =>
       start(`payments ${at + 1}`, 'handlers/server.ts', ['payments'], url))
-    const worker = start('worker', 'jobs/main.ts', [], '')
+    const workers = Array.from({ length: workerCount }, (_, at) => start(at === 0 ? 'worker' : `worker ${at + 1}`, 'jobs/main.ts', [], ''))
     await inTime(Promise.all(processes.map(({ child }) => child.ready)))
     return {
-      postgres, payments, worker, databaseUrl: parts.databaseUrl, merchants: parts.merchants,
+      postgres, payments, workers, databaseUrl: parts.databaseUrl, merchants: parts.merchants, sealingKeys: parts.sealingKeys,
       simulator: simulatorControl(parts.simulatorUrl, parts.simulatorKey),
       callbacks: { url: parts.callbackUrl, secret: parts.credential.secret },
       close: async (keepLogs) => {
@@ -106,7 +119,9 @@ interface Parts {
 }
 
 /** The migrated database with its merchants, and what every process is told. */
-async function prepare(postgres: EmbeddedPostgres, directory: string): Promise<Parts & { environment: Environment }> {
+async function prepare(
+  postgres: EmbeddedPostgres, directory: string, more: Record<string, string>, frontUrl: string | undefined,
+): Promise<Parts & { environment: Environment }> {
   const databaseUrl = postgres.url(database)
   await ensureDatabase(postgres.url('postgres'), database)
   await migrate(databaseUrl, 'main', { afterwards: installQueues })
@@ -115,7 +130,7 @@ async function prepare(postgres: EmbeddedPostgres, directory: string): Promise<P
   const parts = {
     databaseUrl, simulatorUrl, paymentsUrls, credential, sealingKeys: `drill:${randomBytes(32).toString('base64')}`,
     simulatorKey: randomBytes(24).toString('base64url'),
-    callbackUrl: `${paymentsUrls[0]}/v1/inbound/psp/simulator/${credential.id}`,
+    callbackUrl: `${frontUrl ?? paymentsUrls[0]}/v1/inbound/psp/simulator/${credential.id}`,
   }
   const environment = {
     PATH: process.env.PATH, NODE_COMPILE_CACHE: join(directory, 'compiled'), BAYAR_ENV: 'sandbox',
@@ -124,7 +139,8 @@ async function prepare(postgres: EmbeddedPostgres, directory: string): Promise<P
     SIMULATOR_CREDENTIAL_ID: credential.id, SIMULATOR_CALLBACK_SECRET: credential.secret,
     SIMULATOR_CALLBACK_URL: parts.callbackUrl, IDENTITY_CLIENT_ID: 'payments',
     IDENTITY_CLIENT_SECRET: randomBytes(24).toString('base64url'),
-    RATE_LIMIT_PER_CALLER: '1000000', RATE_LIMIT_PER_ADDRESS: '1000000', LOG_LEVEL: 'error',
+    RATE_LIMIT_PER_CALLER: '1000000', RATE_LIMIT_PER_ADDRESS: '1000000', LOG_LEVEL: 'error', DRAIN_DELAY_MS: '0',
+    ...more,
   }
   return { ...parts, environment, merchants: await seed(databaseUrl, parts) }
 }

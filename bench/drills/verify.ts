@@ -1,6 +1,9 @@
+import { settlingIn } from '../../contract-tests/harness/settled.ts'
 import { checkInvariants, connectPatiently } from '../invariants.ts'
+import type { Acknowledged } from '../invariants.ts'
 import type { Database } from '../../db/sql.ts'
-import type { KeyedIntent, Load } from './callers.ts'
+import type { Load } from './callers.ts'
+import type { KeyedIntent } from './keyedIntent.ts'
 import { failuresOf } from './drill.ts'
 import type { Payer } from './payer.ts'
 import type { Stage } from './stage.ts'
@@ -16,15 +19,21 @@ export async function verify(stage: Stage, load: Load, payer: Payer): Promise<st
   const acknowledged = load.keys.filter(({ intentId }) => intentId !== null)
   const database = connectPatiently(stage.databaseUrl)
   try {
+    // A callback is answered before it is processed, by a worker where the process that answered it was killed.
+    await settlingIn(database)()
     return [
       ...failuresOf('keys without an answer', unanswered, ({ key, tries }) => `${key} after ${tries} tries`),
-      ...failuresOf('wrong answers', load.wrong, (text) => text),
+      ...failuresOf('wrong answers', [...load.wrong, ...load.moves.wrong], (text) => text),
       ...failuresOf('wrong answers to callbacks', payer.wrong, (text) => text),
       ...await askAgain(load, acknowledged),
       ...await countIntents(database, load.keys),
       ...await countCharges(database, stage, acknowledged),
-      ...await countPayments(database, payer.paid),
-      ...await brokenInvariants(database),
+      ...await countPayments(database, [...payer.paid, ...load.moves.completed], load.moves.doubtful),
+      ...await countCancellations(database, load.moves.cancelled),
+      ...await brokenInvariants(database, [
+        ...acknowledged.map(({ intentId }) => ({ kind: 'intent' as const, id: String(intentId) })),
+        ...[...payer.paid, ...load.moves.completed].map(({ intentId }) => ({ kind: 'paid_intent' as const, id: String(intentId) })),
+      ]),
     ]
   } finally {
     await database.end()
@@ -91,20 +100,30 @@ async function countCharges(
   ]
 }
 
-async function countPayments(database: Database, paid: readonly KeyedIntent[]): Promise<string[]> {
+async function countPayments(database: Database, paid: readonly KeyedIntent[], doubtful: readonly KeyedIntent[]): Promise<string[]> {
   const rows = await database.query((sql) => sql<{ id: string, status: string, overpaid_idr: number }[]>`
     select id, status, overpaid_idr from payments.payment_intents where status = 'paid' or overpaid_idr > 0`)
   const statuses = new Map(rows.map(({ id, status }) => [id, status]))
   const missing = paid.filter(({ intentId }) => statuses.get(intentId ?? '') !== 'paid')
+  const asked = new Set([...paid, ...doubtful].map(({ intentId }) => intentId))
+  const unpaid = rows.filter(({ id }) => !asked.has(id))
   return [
     ...failuresOf('confirmed payments that are not recorded', missing, ({ intentId }) => String(intentId)),
     ...failuresOf('payments counted twice', rows.filter((row) => row.overpaid_idr > 0), ({ id }) => id),
-    ...(rows.length === paid.length ? [] : [`${rows.length} intents are paid, ${paid.length} payments were made`]),
+    ...failuresOf('paid intents that nobody paid', unpaid, ({ id }) => id),
   ]
 }
 
-async function brokenInvariants(database: Database): Promise<string[]> {
-  const verdicts = await checkInvariants(database)
+async function countCancellations(database: Database, cancelled: readonly KeyedIntent[]): Promise<string[]> {
+  const rows = await database.query((sql) => sql<{ id: string }[]>`
+    select id from payments.payment_intents where status = 'cancelled'`)
+  const there = new Set(rows.map(({ id }) => id))
+  return failuresOf('confirmed cancellations that are lost', cancelled.filter(({ intentId }) => !there.has(intentId ?? '')), ({ intentId }) => String(intentId))
+}
+
+/** Failures of the invariants script, which is given what was acknowledged. */
+export async function brokenInvariants(database: Database, acknowledged: readonly Acknowledged[]): Promise<string[]> {
+  const verdicts = await checkInvariants(database, acknowledged)
   return verdicts.flatMap(({ name, holds, offenders }) =>
     failuresOf(`invariant ${name} (${holds})`, offenders, (row) => JSON.stringify(row)))
 }

@@ -78,7 +78,7 @@ async function travel(journey: Journey, system: RunningSystem): Promise<void> {
   deepStrictEqual(await client.create(input, key), created)
   deepStrictEqual(await client.create({ ...input, amount_idr: 160_000 }, key), { status: 409, intent: null, code: 'idempotency_key_reused' })
   const { charges: [charge] } = await system.simulator.charges({ merchant_reference: reference })
-  await system.simulator.pay(charge?.reference ?? '')
+  await system.settled(system.simulator.pay(charge?.reference ?? ''))
   const paid = await client.get(created.intent?.id ?? '')
   deepStrictEqual([paid.status, paid.intent?.status, paid.intent?.paid_idr], [200, 'paid', 150_000])
   deepStrictEqual(await client.get(randomUUID()), { status: 404, intent: null, code: 'not_found' })

@@ -1,11 +1,14 @@
 import { deepStrictEqual } from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import { settings } from '../../domain/configuration.ts'
 import type { Tally } from './tally.ts'
 import { expecting, through } from './through.ts'
 import type { Ask, Body } from './through.ts'
 
 const intents = '/v1/payments/intents'
+const cases = '/v1/payments/cases'
+const caseLimitMs = 20_000
 
 /** What becomes of an intent, and where it is found. */
 export async function moneyJourneys(ask: Ask, url: string, check: Tally['check']): Promise<void> {
@@ -52,9 +55,36 @@ export async function moneyJourneys(ask: Ask, url: string, check: Tally['check']
       await expecting(ask('GET', `${intents}/${String(id)}`), 200, { status })
     }
   })
+  await check('money that is taken back opens a case, which is resolved once', () => reversal(ask))
   await check('cash is confirmed', async () => {
     const { id } = await create({ channel: 'cash' })
     await expecting(ask('POST', `${intents}/${String(id)}/confirm-cash`, { amount_idr: 1 }), 400, { error: 'validation_failed' })
     await expecting(ask('POST', `${intents}/${String(id)}/confirm-cash`, { amount_idr: 150_000 }), 200, { status: 'paid', channel: 'cash' })
   })
+}
+
+async function reversal(ask: Ask): Promise<void> {
+  const { id } = await expecting(ask('POST', intents, { amount_idr: 111_014, allowed_channels: ['va_bank_a'] }), 201, { status: 'open' })
+  await expecting(ask('POST', `${intents}/${String(id)}/sandbox-complete`), 200)
+  const { id: caseId, ...opened } = await firstCase(ask, String(id))
+  deepStrictEqual([opened.kind, opened.status, opened.received_idr], ['reversal', 'open', 111_014])
+  const path = `${cases}/${String(caseId)}`
+  await expecting(ask('GET', path), 200, opened)
+  const note = 'The order was not sent.'
+  const resolved = await expecting(ask('PATCH', path, { status: 'resolved', note }), 200, { status: 'resolved', note, transitions: [] })
+  await expecting(ask('PATCH', path, { status: 'resolved', note }), 200, resolved)
+  await expecting(ask('PATCH', path, { status: 'resolved', note: 'Another.' }), 409, { error: 'invalid_state' })
+  await expecting(ask('GET', `${cases}?intent_id=${String(id)}&status=open`), 200, { cases: [], total: 0 })
+}
+
+/** The case of an intent, as soon as there is one. */
+async function firstCase(ask: Ask, intentId: string): Promise<Body> {
+  const until = Date.now() + caseLimitMs
+  for (;;) {
+    const { cases: found } = await expecting(ask('GET', `${cases}?intent_id=${intentId}`), 200)
+    const [first] = found as Body[]
+    if (first) return first
+    if (Date.now() > until) throw new Error('there is no case yet')
+    await wait(200)
+  }
 }

@@ -70,7 +70,7 @@ async function oneChannel(ask: Ask, system: RunningSystem, code: typeof channelC
   if (!channelOf(code).needs_provider) return
   const { charges: [charge] } = await system.simulator.charges({ merchant_reference: reference })
   if (!charge) throw new Error('the simulator has no charge')
-  await system.simulator.pay(charge.reference)
+  await system.settled(system.simulator.pay(charge.reference))
   const paid = await ask('GET', path)
   deepStrictEqual([paid.status, paid.body.status, paid.body.paid_idr], [200, 'paid', 150_000])
 }

@@ -2,6 +2,7 @@ import { deepStrictEqual, ok } from 'node:assert/strict'
 import { isGenuine } from '../harness/tlsReceiver.ts'
 import type { ReceivedRequest } from '../harness/tlsReceiver.ts'
 import { logIn } from '../../run/signIn.ts'
+import { verify } from '../../sdk/webhooks/dist/index.js'
 import type { RunningSystem } from './system.ts'
 import type { Tally } from './tally.ts'
 import { askAs, expecting } from './through.ts'
@@ -15,6 +16,7 @@ export async function settingsJourneys(ask: Ask, url: string, system: RunningSys
   await check('an API key is made, used, rotated and revoked', () => keys(ask, url))
   await check('a channel is switched off and on', () => channels(ask, url, system))
   await check('a webhook is made, tested, paused, told of a payment and removed', () => webhooks(ask, system))
+  await check('a signing secret is rotated, and a receiver with either secret verifies the delivery', () => rotation(ask, system))
 }
 
 async function keys(ask: Ask, url: string): Promise<void> {
@@ -61,7 +63,7 @@ async function webhooks(ask: Ask, { receiver }: RunningSystem): Promise<void> {
   const found = (request: ReceivedRequest) => request.path === '/journey' && isGenuine(request, String(secret), new Date())
   deepStrictEqual(receiver.received.filter(found).map(({ body }) => (JSON.parse(body.toString()) as Body).id), [tested])
   await expecting(ask('PATCH', path, { active: false }), 200, { active: false })
-  await pay(ask)
+  const { id: missed } = await pay(ask)
   await expecting(ask('PATCH', path, { active: true, description: null }), 200, { active: true, description: null })
   const { id } = await pay(ask)
   const delivered = await arrived(() => receiver.received.find((request) => found(request) && request.headers['x-service-event-kind'] === kind))
@@ -72,8 +74,41 @@ async function webhooks(ask: Ask, { receiver }: RunningSystem): Promise<void> {
   deepStrictEqual(events, [event])
   const { webhooks: listed } = await expecting(ask('GET', `${settings}/webhooks?limit=100`), 200)
   ok((listed as Body[]).some((entry) => entry.id === made.id))
+  await resending(ask, String(made.id), () => receiver.received.filter(found).find(({ body }) => body.toString().includes(String(missed))))
   await expecting(ask('DELETE', path), 204)
   await expecting(ask('GET', path), 404, { error: 'not_found' })
+}
+
+/** What happened while the subscription was paused comes by a resend; its delivery is found, and replayed by the id that the receiver was told. */
+async function resending(ask: Ask, id: string, find: () => ReceivedRequest | undefined): Promise<void> {
+  const since = new Date(Date.now() - 60_000).toISOString()
+  const { id: job } = await expecting(ask('POST', `${settings}/webhooks/${id}/resend`, { since }), 202, { kind: 'resend', subscription_id: id })
+  const { body, headers } = await arrived(find)
+  await expecting(ask('GET', `${settings}/webhook-replays/${String(job)}`), 200, { kind: 'resend', failure_reason: null })
+  const { id: event } = JSON.parse(body.toString()) as Body
+  const { deliveries } = await expecting(ask('GET', `${settings}/webhook-deliveries?subscription_id=${id}&event_id=${String(event)}`), 200, { total: 1 })
+  const [delivery] = deliveries as Body[]
+  const told = `${settings}/webhook-deliveries/${String(headers['x-service-delivery-id'])}`
+  await expecting(ask('GET', told), 200, { id: delivery?.id, origin: 'resend', event_body: body.toString() })
+  await expecting(ask('POST', `${told}/replay`), 200, { id: delivery?.id, event_id: event })
+  await expecting(ask('GET', `${settings}/webhook-dead-letters?subscription_id=${id}`), 200, { deliveries: [], total: 0 })
+}
+
+async function rotation(ask: Ask, { receiver }: RunningSystem): Promise<void> {
+  const address = `${receiver.url}/rotated`
+  const { id, secret: old } = await expecting(ask('POST', `${settings}/webhooks`, { url: address, events: ['payment.failed'] }), 201, { previous_secret_expires_at: null })
+  const path = `${settings}/webhooks/${String(id)}`
+  const { secret } = await expecting(ask('POST', `${path}/rotate-secret`), 200, { id })
+  await expecting(ask('POST', `${path}/test`), 200, { succeeded: true })
+  const request = receiver.received.find((entry) => entry.path === '/rotated')
+  ok(request)
+  for (const [known, signedBy] of [[secret, 'current'], [old, 'previous']] as const) {
+    const result = await verify(request.body, request.headers, String(known))
+    deepStrictEqual(result.ok && [result.signedBy, result.event.event], [signedBy, 'webhook.test'])
+  }
+  await expecting(ask('GET', `${settings}/webhook-events`), 200, { api_version: 'v1' })
+  await expecting(ask('GET', `${settings}/webhook-retry-policy?from=2026-11-02T00:00:00Z`), 200, { failures_to_disable: 10 })
+  await expecting(ask('DELETE', path), 204)
 }
 
 async function pay(ask: Ask): Promise<Body> {

@@ -7,6 +7,7 @@ import { putTotpDevice } from '../../db/identity/totpDevices.ts'
 import { insertUser } from '../../db/identity/users.ts'
 import { ensureDatabase } from '../../db/migrate.ts'
 import { connect } from '../../db/sql.ts'
+import type { Database } from '../../db/sql.ts'
 import { startTestServer } from '../../db/testDatabase.ts'
 import { passwords } from '../../domain/passwords.ts'
 import { systemRuntime } from '../../domain/runtime.ts'
@@ -15,6 +16,8 @@ import { newTotpSeed, totpSecretText, totpSeedIdentity } from '../../domain/totp
 import { DevelopmentRun } from '../../run/developmentRun.ts'
 import { loadSecrets } from '../../run/secrets.ts'
 import type { Account } from '../../run/signIn.ts'
+import { settlingIn } from '../harness/settled.ts'
+import type { Settled } from '../harness/settled.ts'
 import { simulatorControl } from '../harness/simulatorControl.ts'
 import type { SimulatorControl } from '../harness/simulatorControl.ts'
 import { openReceiver } from '../harness/tlsReceiver.ts'
@@ -32,6 +35,8 @@ export interface RunningSystem {
   callbacks: { credentialId: string, secret: string }
   simulator: SimulatorControl
   simulatorApiKey: string
+  /** Waits until every callback is processed. */
+  settled: Settled
   /** A fresh owner of the merchant, with TOTP: a code works once, so every journey signs in as another. */
   newOwner(): Promise<Account>
   /** As `newOwner`, of the whole tenant. */
@@ -63,9 +68,9 @@ export async function startSystem(say: (line: string) => void): Promise<RunningS
   })
   const killNow = (): void => run.killNow()
   process.once('exit', killNow)
-  const people = connect(identity, { max: 1, applicationName: 'bayar contract' })
+  const [people, money] = [identity, main].map((url) => connect(url, { max: 1, applicationName: 'bayar contract' })) as [Database, Database]
   const stop = async (): Promise<void> => {
-    await people.end()
+    await Promise.all([people.end(), money.end()])
     await run.stop()
     await server.stop()
     receiver.close()
@@ -100,7 +105,7 @@ export async function startSystem(say: (line: string) => void): Promise<RunningS
     serviceClient: secrets.identity.clients.payments,
     callbacks: { credentialId: secrets.simulator.credential_id, secret: secrets.simulator.callback_secret },
     simulator: simulatorControl(simulator_url, secrets.simulator.api_key),
-    simulatorApiKey: secrets.simulator.api_key,
+    simulatorApiKey: secrets.simulator.api_key, settled: settlingIn(money),
     newOwner: () => newPerson('merchant_owner', `merchant:${merchantId}`),
     newAdministrator: () => newPerson('tenant_admin', '*'),
   }

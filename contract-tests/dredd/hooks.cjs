@@ -15,7 +15,7 @@ async function ask(url, { as, body, method = body ? 'POST' : 'GET' } = {}) {
   })
   const text = await response.text()
   if (!response.ok) throw new Error(`${method} ${url} answered ${response.status} ${text}`)
-  return JSON.parse(text)
+  return text ? JSON.parse(text) : undefined
 }
 
 const firstStep = ({ email, password }) => ask(`${urls.identity}/v1/auth/login`, { body: { email, password, environment: 'sandbox' } })
@@ -35,8 +35,17 @@ const newPayment = async () => {
   return { id, reference_id }
 }
 const newKey = () => ask(`${urls.payments}${settings}/api-keys`, { as: system.tokens.owner, body: { name: 'Contract' } })
-const newSubscription = () => ask(`${urls.payments}${settings}/webhooks`, {
-  as: system.tokens.owner, body: { url: system.receiver.url, events: ['settlement.completed'] },
+const newSubscription = (events = ['settlement.completed'], url = system.receiver.url) => ask(`${urls.payments}${settings}/webhooks`, {
+  as: system.tokens.owner, body: { url, events },
+})
+const newDelivery = async () => {
+  const { id } = await newSubscription(['payment_intent.created'])
+  await newIntent()
+  const { deliveries: [delivery] } = await ask(`${urls.payments}${settings}/webhook-deliveries?subscription_id=${id}`, { as: system.tokens.owner })
+  return delivery
+}
+const newResend = async () => ask(`${urls.payments}${settings}/webhooks/${(await newSubscription()).id}/resend`, {
+  as: system.tokens.owner, body: { since: new Date(Date.now() - 3_600_000).toISOString() },
 })
 /** Asks again until there is an entry: requests are recorded after their answers. */
 async function untilListed(url, as, member) {
@@ -46,6 +55,23 @@ async function untilListed(url, as, member) {
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
   throw new Error(`${url} stays empty`)
+}
+/** What is sent to where nothing listens, by a subscription that is then deleted. */
+async function newDeadLetter() {
+  const { id } = await newSubscription(['payment_intent.created'], 'https://localhost:1/')
+  await newIntent()
+  await ask(`${urls.payments}${settings}/webhooks/${id}`, { as: system.tokens.owner, method: 'DELETE' })
+  const [letter] = await untilListed(`${urls.payments}${settings}/webhook-dead-letters?subscription_id=${id}`, system.tokens.owner, 'deliveries')
+  return letter
+}
+/** A payment that comes after its intent was paid. */
+async function newCase() {
+  const { id, reference_id } = await newPayment()
+  const { url, apiKey: as } = system.simulator
+  const { charges: [{ reference }] } = await ask(`${url}/control/charges?merchant_reference=${reference_id}`, { as })
+  await ask(`${url}/control/charges/${reference}/pay`, { as, body: { force: true } })
+  const [opened] = await untilListed(`${urls.payments}/v1/payments/cases?intent_id=${id}`, system.tokens.owner, 'cases')
+  return opened
 }
 const authorize = (transaction, credential) => {
   transaction.request.headers.Authorization = `Bearer ${credential}`
@@ -113,6 +139,19 @@ const prepare = {
   async recordVaCopy(transaction) {
     transaction.fullPath = `/v1/public/payments/intents/${(await newIntent()).shortcode}/va-copies`
   },
+  async listCases(transaction) {
+    authorize(transaction, system.tokens.owner)
+    const { intent_id } = await newCase()
+    transaction.fullPath = `/v1/payments/cases?intent_id=${intent_id}&kind=overpayment&status=open&page=1&limit=20`
+  },
+  async getCase(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.fullPath = `/v1/payments/cases/${(await newCase()).id}`
+  },
+  async transitionCase(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.fullPath = `/v1/payments/cases/${(await newCase()).id}`
+  },
   createApiKey(transaction) {
     authorize(transaction, system.tokens.owner)
   },
@@ -162,6 +201,50 @@ const prepare = {
   async testWebhookSubscription(transaction) {
     authorize(transaction, system.tokens.owner)
     transaction.fullPath = `${settings}/webhooks/${(await newSubscription()).id}/test`
+  },
+  async rotateWebhookSecret(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.request.headers['Idempotency-Key'] = randomUUID()
+    transaction.fullPath = `${settings}/webhooks/${(await newSubscription()).id}/rotate-secret`
+  },
+  async resendEvents(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.request.headers['Idempotency-Key'] = randomUUID()
+    transaction.fullPath = `${settings}/webhooks/${(await newSubscription(['payment.completed'])).id}/resend`
+    send(transaction, { since: new Date(Date.now() - 3_600_000).toISOString(), kinds: ['payment.completed'] })
+  },
+  async listWebhookDeliveries(transaction) {
+    authorize(transaction, system.tokens.owner)
+    const { subscription_id, event_id } = await newDelivery()
+    transaction.fullPath = `${settings}/webhook-deliveries?subscription_id=${subscription_id}&event_id=${event_id}&event=payment_intent.created&page=1&limit=20`
+  },
+  async getWebhookDelivery(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.fullPath = `${settings}/webhook-deliveries/${(await newDelivery()).id}`
+  },
+  async replayWebhookDelivery(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.request.headers['Idempotency-Key'] = randomUUID()
+    transaction.fullPath = `${settings}/webhook-deliveries/${(await newDelivery()).id}/replay`
+  },
+  async listDeadWebhookDeliveries(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.fullPath = `${settings}/webhook-dead-letters?subscription_id=${(await newDeadLetter()).subscription_id}`
+  },
+  async replayDeadWebhookDeliveries(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.request.headers['Idempotency-Key'] = randomUUID()
+    send(transaction, { subscription_id: (await newSubscription()).id, event: 'settlement.completed', created_from: new Date().toISOString() })
+  },
+  async getWebhookReplayJob(transaction) {
+    authorize(transaction, system.tokens.owner)
+    transaction.fullPath = `${settings}/webhook-replays/${(await newResend()).id}`
+  },
+  getWebhookEventCatalogue(transaction) {
+    authorize(transaction, system.tokens.owner)
+  },
+  getWebhookRetryPolicy(transaction) {
+    authorize(transaction, system.tokens.owner)
   },
   async listEvents(transaction) {
     authorize(transaction, system.apiKey)

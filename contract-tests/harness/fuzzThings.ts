@@ -12,6 +12,7 @@ import type { IdentityBench } from '../../handlers/identity/identityBench.ts'
 import type { EveryOperation } from './everyOperation.ts'
 import type { Merchant } from './given.ts'
 import { intentActs } from './intentActs.ts'
+import { openedCase } from './cases.ts'
 import type { JudgedOperation } from './documentJudge.ts'
 import type { RequestSources } from './fuzzRequests.ts'
 
@@ -134,6 +135,26 @@ async function thingsOf(
       })
       return answer.status === 201 ? answer.body.id : Promise.reject(new Error(JSON.stringify(answer.body)))
     },
+    delivery: async () => {
+      const subscription = await call('createWebhookSubscription', {
+        as: owner,
+        body: { url: receiverUrl, events: ['payment_intent.created'] },
+      })
+      if (subscription.status !== 201) throw new Error(JSON.stringify(subscription.body))
+      await intent(['va_bank_a'])()
+      const listed = await call('listWebhookDeliveries', { as: owner, query: { subscription_id: subscription.body.id } })
+      const [delivery] = listed.status === 200 ? listed.body.deliveries : []
+      return delivery ? delivery.id : Promise.reject(new Error('the event has no delivery'))
+    },
+    'replay-job': async (made) => {
+      const answer = await call('resendEvents', {
+        as: owner,
+        params: { id: await made(`${prefix}webhook`) },
+        body: { since: '2026-01-01T00:00:00Z' },
+      })
+      return answer.status === 202 ? answer.body.id : Promise.reject(new Error(JSON.stringify(answer.body)))
+    },
+    case: async () => (await openedCase(every.payments, merchant)).id,
     'api-key': async () => {
       const answer = await call('createApiKey', { as: owner, body: { name: 'Checkout' } })
       return answer.status === 201 ? answer.body.id : Promise.reject(new Error(JSON.stringify(answer.body)))
@@ -205,6 +226,7 @@ const bodies: Record<string, Record<string, unknown>[]> = {
   issueServiceToken: [
     { grant_type: 'client_credentials', client_id: '{{client-id}}', client_secret: '{{client-secret}}' },
   ],
+  replayDeadWebhookDeliveries: [{}],
   receivePspWebhook: [
     { event_id: 'evt-1', key: '{{operation-key}}', reference: 'SIM-1', status: 'paid', amount_idr: 150_000 },
   ],
@@ -242,6 +264,12 @@ export function sourcesOf(
       'events[]': eventKinds,
       url: ['https://shop.example/hooks'],
       kind: eventKinds,
+      event: eventKinds,
+      'kinds[]': ['payment.completed'],
+      since: ['2026-01-01T00:00:00Z'],
+      subscription_id: ['{{webhook}}'],
+      event_id: ['{{event}}'],
+      intent_id: ['{{any-intent}}'],
       search: ['order', '1042', '%', '_'],
       status: ['open', 'paid'],
       amount_idr: [150_000, 111_011, 111_012, 111_013, 111_014, 111_015, 111_016],
@@ -263,6 +291,9 @@ function pathThings(operationId: string, path: string): [string[], string[]?] {
   if (path.includes('/payments/merchants/')) return [['{{switched-merchant}}'], ['{{other-merchant}}']]
   if (path.includes('/settings/api-keys/')) return [['{{api-key}}'], ['{{other-api-key}}']]
   if (path.includes('/settings/webhooks/')) return [['{{webhook}}'], ['{{other-webhook}}']]
+  if (path.includes('/settings/webhook-deliveries/')) return [['{{delivery}}'], ['{{other-delivery}}']]
+  if (path.includes('/settings/webhook-replays/')) return [['{{replay-job}}'], ['{{other-replay-job}}']]
+  if (path.includes('/payments/cases/')) return [['{{case}}'], ['{{other-case}}']]
   if (path.includes('/payments/events/')) return [['{{event}}'], ['{{other-event}}']]
   if (path.includes('/payments/intents/')) {
     const own = withFirst(anyIntents, `{{${needs[operationId] ?? 'any'}-intent}}`)

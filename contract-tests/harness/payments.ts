@@ -21,7 +21,7 @@ import { startBoss } from '../../jobs/boss.ts'
 import type { Boss } from '../../jobs/boss.ts'
 import { creationSettings } from '../../jobs/creationSettings.ts'
 import type { CreationSettings } from '../../jobs/chargeCreation.ts'
-import { checkoutPages } from '../../pages/checkoutPages.ts'
+import { hostedPages } from '../../pages/hostedPages.ts'
 import { startSimulator } from '../../providers/simulator/server.ts'
 import type { RunningSimulator } from '../../providers/simulator/server.ts'
 import { callerOf } from './call.ts'
@@ -32,6 +32,8 @@ import { givenIn } from './given.ts'
 import type { Given } from './given.ts'
 import { testIssuer } from './issuer.ts'
 import type { TestIssuer } from './issuer.ts'
+import { settlingIn } from './settled.ts'
+import type { Settled } from './settled.ts'
 import { simulatorControl } from './simulatorControl.ts'
 import type { SimulatorControl } from './simulatorControl.ts'
 
@@ -43,6 +45,8 @@ export interface PaymentsBench extends Caller {
   database: Database
   databaseUrl: string
   simulator: SimulatorControl
+  /** Waits until every callback is processed; of `settled(simulator.pay(…))`, the payer's own among them. */
+  settled: Settled
   service: Service
   configuration: Configuration
   /** Environment of a process of the service on the same database and simulator. */
@@ -59,8 +63,14 @@ export interface BenchOptions {
   /** Settings that differ from those of the bench. */
   settings?: Record<string, string>
   overrides?: Record<string, AnyHandler>
-  /** Stands in for the database, to show what a broken one makes of a request. */
-  database?: Database
+  /** Stands in for the service's database, to show what a broken one makes of a request; or makes it of the bench's own. */
+  database?: Database | ((own: Database) => Database)
+  /** Changes the database before anybody has a connection to it. */
+  prepare?: (databaseUrl: string) => Promise<void>
+  /** Stands in for the network between service and provider. */
+  toProvider?: typeof fetch
+  /** The same in the other direction: what the provider calls back by. */
+  fromProvider?: typeof fetch
   /** True once the process was told to end; default: it was not. */
   isDraining?: () => boolean
   /** Stands in for waiting. */
@@ -74,6 +84,7 @@ export async function startPayments(options: BenchOptions = {}): Promise<Payment
   const clock = testClock()
   const issuer = await testIssuer(clock)
   const clone = await cloneDatabase(inject('testServer'), 'template_main')
+  await options.prepare?.(clone.url)
   const database = connect(clone.url, { max: 10 })
   const port = await freePort()
   const credential = { id: randomUUID(), secret: randomBytes(32).toString('base64url') }
@@ -84,7 +95,7 @@ export async function startPayments(options: BenchOptions = {}): Promise<Payment
     fetch: outgoing(issuer, options),
   }
   const callbackUrl = `${url}/v1/inbound/psp/simulator/${credential.id}`
-  const simulator = await startSimulator({ port: 0, runtime: { ...runtime, fetch }, apiKey, callbackSecret: credential.secret, callbackUrl })
+  const simulator = await startSimulator({ port: 0, runtime: { ...runtime, fetch: options.fromProvider ?? fetch }, apiKey, callbackSecret: credential.secret, callbackUrl })
   const environment = environmentOf(clone.url, url, issuer, simulator, apiKey, credential, options)
   const configuration = readConfiguration('payments', environment)
   const sealing = sealingKeys(configuration.SEALING_KEYS)
@@ -94,10 +105,11 @@ export async function startPayments(options: BenchOptions = {}): Promise<Payment
   const logged: string[] = []
   const log = createLog('payments', { LOG_LEVEL: 'debug' }, { write: (line: string) => logged.push(line) })
   const boss = await startBoss(clone.url, { worker: false })
+  const standIn = typeof options.database === 'function' ? options.database(database) : options.database
   const service = await paymentsService({
-    configuration, boss, database: options.database ?? database, runtime, log, observe: requestLogger(log, secretNames(bundle)),
+    configuration, boss, database: standIn ?? database, runtime, log, observe: requestLogger(log, secretNames(bundle)),
     isDraining: options.isDraining ?? (() => false), elapsed: () => clock.now().getTime(),
-    pages: checkoutPages, ...(options.overrides && { overrides: options.overrides }),
+    pages: hostedPages, ...(options.overrides && { overrides: options.overrides }),
   })
   const server = createServer(service.express)
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
@@ -110,8 +122,8 @@ export async function startPayments(options: BenchOptions = {}): Promise<Payment
   })
   return {
     ...callerOf([{ url, contract: service.contract }]),
-    url, clock, issuer, database, boss, service, creation: creationSettings(configuration, database, boss, runtime), configuration, environment, credential, logged, databaseUrl: clone.url,
-    given: givenIn(database, clock, issuer), simulator: simulatorControl(simulator.url, apiKey),
+    url, clock, issuer, database, boss, service, creation: creationSettings(configuration, database, boss, runtime, (problem) => log.error({ ...problem }, 'provider misconfigured')), configuration, environment, credential, logged, databaseUrl: clone.url,
+    given: givenIn(database, clock, issuer), simulator: simulatorControl(simulator.url, apiKey), settled: settlingIn(database),
   }
 }
 
@@ -127,11 +139,11 @@ function environmentOf(
 }
 
 /** Outgoing HTTP of the service: the issuer's keys and the identity service answer here, everything else goes out. */
-function outgoing(issuer: TestIssuer, { tenant = demoTenant }: BenchOptions): typeof fetch {
+function outgoing(issuer: TestIssuer, { tenant = demoTenant, toProvider = fetch }: BenchOptions): typeof fetch {
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input)
     if (url.href === issuer.jwksUrl) return Response.json(issuer.jwks())
-    if (url.hostname !== 'identity.test') return fetch(input, init)
+    if (url.hostname !== 'identity.test') return toProvider(input, init)
     if (tenant === null) throw new TypeError('fetch failed')
     if (url.pathname === '/v1/oauth/token') return Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 600 })
     const found = tenant(url.pathname.split('/').at(-1) ?? '')

@@ -6,6 +6,7 @@ import type { ProcessName } from '../../domain/configuration.ts'
 /** A service in a process of its own. */
 export interface ServiceProcess {
   url: string
+  pid: number
   /** Milliseconds from the start of the process until it was ready. */
   readyMs: number
   /** Ends it as a power cut would. */
@@ -27,7 +28,7 @@ export async function startServiceProcess(name: keyof typeof entries, environmen
   const from = performance.now()
   const { file, arguments: given } = entries[name]
   const child = fork(fileURLToPath(new URL(`../../${file}`, import.meta.url)), given, {
-    env: { PATH: process.env.PATH, ...environment, [`${name.toUpperCase()}_PORT`]: '0' }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [],
+    env: { PATH: process.env.PATH, DRAIN_DELAY_MS: '0', ...environment, [`${name.toUpperCase()}_PORT`]: '0' }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [],
   })
   const killNow = (): void => void child.kill('SIGKILL')
   process.once('exit', killNow)
@@ -38,6 +39,7 @@ export async function startServiceProcess(name: keyof typeof entries, environmen
     once(child, 'message'), ended.then(() => Promise.reject(new Error(`${name} does not start: ${written}`))),
   ]) as [{ port?: number }]
   return {
+    pid: child.pid ?? 0,
     // A worker listens nowhere.
     url: `http://127.0.0.1:${message.port ?? 0}`, readyMs: performance.now() - from,
     async kill() {

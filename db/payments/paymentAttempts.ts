@@ -25,14 +25,23 @@ export interface PaymentAttemptRow {
 }
 
 export type NewPaymentAttempt = Pick<PaymentAttemptRow,
-  'id' | 'tenant_id' | 'merchant_id' | 'intent_id' | 'channel' | 'amount_idr' | 'standing' | 'provider' | 'provider_key' | 'expires_at' | 'created_at'>
+  'id' | 'tenant_id' | 'merchant_id' | 'intent_id' | 'channel' | 'amount_idr' | 'standing' | 'provider' | 'provider_key' | 'expires_at' | 'created_at'> & {
+    /** When its provider is asked about it first; null where there is none. */
+    next_check_at: Date | null
+  }
 
+/** Inserts a pending attempt, and with it the first check at its provider. */
 export async function insertPaymentAttempt(sql: Sql, attempt: NewPaymentAttempt): Promise<void> {
   await sql`
-    insert into payments.payment_attempts
-      (id, tenant_id, merchant_id, intent_id, channel, amount_idr, status, standing, provider, provider_key, expires_at, created_at)
-    values (${attempt.id}, ${attempt.tenant_id}, ${attempt.merchant_id}, ${attempt.intent_id}, ${attempt.channel}, ${attempt.amount_idr}, 'pending',
-      ${attempt.standing}, ${attempt.provider}, ${attempt.provider_key}, ${attempt.expires_at}, ${attempt.created_at})`
+    with attempt as (
+      insert into payments.payment_attempts
+        (id, tenant_id, merchant_id, intent_id, channel, amount_idr, status, standing, provider, provider_key, expires_at, created_at)
+      values (${attempt.id}, ${attempt.tenant_id}, ${attempt.merchant_id}, ${attempt.intent_id}, ${attempt.channel}, ${attempt.amount_idr}, 'pending',
+        ${attempt.standing}, ${attempt.provider}, ${attempt.provider_key}, ${attempt.expires_at}, ${attempt.created_at})
+      returning id, tenant_id, merchant_id, provider)
+    insert into payments.attempt_checks (attempt_id, tenant_id, merchant_id, provider, next_check_at)
+    select id, tenant_id, merchant_id, provider, ${attempt.next_check_at}::timestamptz from attempt
+    where provider is not null and ${attempt.next_check_at}::timestamptz is not null`
 }
 
 /** Records a payment that a standing attempt took. */
@@ -78,11 +87,16 @@ export async function endPaymentAttempt(
   return row
 }
 
-/** Makes an attempt that took no payment yet succeed, whatever ended it before: proven money is always recorded. */
+/**
+ * Makes an attempt that took no payment yet succeed, whatever ended it before: proven money is always recorded. There is
+ * nothing left to ask its provider.
+ */
 export async function completePaymentAttempt(
   sql: Sql, { tenant_id, merchant_id, id }: PaymentAttemptRow, amountIdr: number, reference: string | null, completedAt: Date,
 ): Promise<PaymentAttemptRow | undefined> {
   const [row] = await sql<PaymentAttemptRow[]>`
+    with checked as (
+      delete from payments.attempt_checks where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and attempt_id = ${id})
     update payments.payment_attempts
     set status = 'succeeded', amount_idr = ${amountIdr}, provider_reference = ${reference}, completed_at = ${completedAt}, failure_code = null
     where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id} and status in ('pending', 'failed', 'expired')
@@ -97,4 +111,15 @@ export async function isPaymentRecorded(sql: Sql, tenantId: string, merchantId: 
     where tenant_id = ${tenantId} and merchant_id = ${merchantId} and provider = ${provider} and provider_reference = ${reference}
       and status in ('succeeded', 'reversed')`
   return rows.length > 0
+}
+
+/** Which of these payments were recorded before, and whether they were taken back since. */
+export async function findRecordedPayments(
+  sql: Sql, tenantId: string, merchantId: string, provider: string, references: readonly string[],
+): Promise<Map<string, 'succeeded' | 'reversed'>> {
+  const rows = await sql<{ provider_reference: string, status: 'succeeded' | 'reversed' }[]>`
+    select provider_reference, status from payments.payment_attempts
+    where tenant_id = ${tenantId} and merchant_id = ${merchantId} and provider = ${provider} and provider_reference = any(${references as string[]})
+      and status in ('succeeded', 'reversed')`
+  return new Map(rows.map(({ provider_reference, status }) => [provider_reference, status]))
 }

@@ -93,11 +93,19 @@ export async function lockPaymentIntent(sql: Sql, tenantId: string, merchantId: 
   return row
 }
 
-/** Shows a hidden intent. No row when it is shown already. */
+/**
+ * Shows a hidden intent. One that had ended has given its reference back: where another holds it now, this one goes
+ * without. No row when it is shown already.
+ */
 export async function revealPaymentIntent(sql: Sql, tenantId: string, merchantId: string, id: string): Promise<PaymentIntentRow | undefined> {
   const [row] = await sql<PaymentIntentRow[]>`
-    update payments.payment_intents set visible = true
-    where tenant_id = ${tenantId} and merchant_id = ${merchantId} and id = ${id} and not visible
+    update payments.payment_intents i
+    set visible = true,
+      reference_id = case when i.status <> 'open' and exists (
+        select from payments.payment_intents o
+        where o.tenant_id = i.tenant_id and o.merchant_id = i.merchant_id and o.reference_id = i.reference_id and o.id <> i.id
+          and (o.visible or o.status = 'open')) then null else i.reference_id end
+    where i.tenant_id = ${tenantId} and i.merchant_id = ${merchantId} and i.id = ${id} and not i.visible
     returning *`
   return row
 }

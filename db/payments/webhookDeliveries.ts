@@ -4,60 +4,35 @@ import type { DeliveryKey } from './events.ts'
 /** Seconds that a worker has a delivery to itself without a heartbeat (decision 6.3). */
 export const deliveryLeaseSeconds = 8
 
-/** A delivery that this worker has claimed, with everything that sending it takes. */
-export interface ClaimedDelivery {
+interface Owned {
   id: string
   tenant_id: string
   merchant_id: string
-  subscription_id: string
-  event_id: string
-  /** Id of the attempt: the lease, and what the receiver is told. */
-  attempt_id: string
-  attempt: number
-  url: string
-  secret: Buffer
-  kind: string
-  body: string
 }
 
-type Owned = Pick<ClaimedDelivery, 'id' | 'tenant_id' | 'merchant_id'>
-type Attempted = Owned & Pick<ClaimedDelivery, 'attempt_id' | 'subscription_id'>
+/** A delivery with the attempt at work. */
+export interface Attempted extends Owned {
+  subscription_id: string
+  attempt_id: string
+}
 
 /**
- * Claims a delivery that is due, that nobody holds and whose subscription is active, and begins its next attempt.
- * Undefined otherwise. An attempt whose lease has lapsed is closed as lost.
+ * Extends the leases of attempts at work in this process, of every tenant, that have used up a quarter of it. What is being
+ * written to at this moment is left alone, so that this waits for nothing while it holds others. Answers the attempts extended.
  */
-export async function claimWebhookDelivery(sql: Sql, { id, tenant_id, merchant_id }: Owned, attemptId: string): Promise<ClaimedDelivery | undefined> {
-  const [row] = await sql<ClaimedDelivery[]>`
-    with claimed as (
-      update payments.webhook_deliveries d
-      set attempt = d.attempt + 1, lease_token = ${attemptId}, lease_until = now() + ${deliveryLeaseSeconds} * interval '1 second'
-      from payments.webhook_subscriptions s
-      where d.tenant_id = ${tenant_id} and d.merchant_id = ${merchant_id} and d.id = ${id}
-        and d.status = 'pending' and d.due_at <= now() and (d.lease_until is null or d.lease_until < now())
-        and s.tenant_id = d.tenant_id and s.merchant_id = d.merchant_id and s.id = d.subscription_id and s.active
-      returning d.id, d.tenant_id, d.merchant_id, d.subscription_id, d.event_id, d.lease_token, d.attempt, s.url, s.secret
-    ), lost as (
-      update payments.webhook_attempts a set outcome = 'lost', ended_at = clock_timestamp()
-      from claimed
-      where a.tenant_id = claimed.tenant_id and a.merchant_id = claimed.merchant_id and a.delivery_id = claimed.id and a.outcome is null
-    ), begun as (
-      insert into payments.webhook_attempts (id, tenant_id, merchant_id, delivery_id, number, started_at)
-      select lease_token, tenant_id, merchant_id, id, attempt, clock_timestamp() from claimed
-    )
-    select claimed.id, claimed.tenant_id, claimed.merchant_id, claimed.subscription_id, claimed.event_id,
-      claimed.lease_token as attempt_id, claimed.attempt, claimed.url, claimed.secret, e.kind, e.body
-    from claimed join payments.events e
-      on e.tenant_id = claimed.tenant_id and e.merchant_id = claimed.merchant_id and e.id = claimed.event_id`
-  return row
-}
-
-/** Extends the leases of attempts at work in this process, of every tenant. Answers those that are still its own. */
-export async function extendDeliveryLeases(sql: Sql, attemptIds: readonly string[]): Promise<string[]> {
+export async function extendDeliveryLeases(sql: Sql, attempts: readonly Pick<Attempted, 'id' | 'attempt_id'>[]): Promise<string[]> {
   const rows = await sql<{ lease_token: string }[]>`
-    update payments.webhook_deliveries set lease_until = now() + ${deliveryLeaseSeconds} * interval '1 second'
-    where lease_token = any(${attemptIds as string[]}::uuid[])
-    returning lease_token`
+    with mine as (
+      select d.id from payments.webhook_deliveries d
+      join unnest(${attempts.map(({ id }) => id)}::uuid[], ${attempts.map(({ attempt_id }) => attempt_id)}::uuid[]) as work (id, attempt_id)
+        on d.id = work.id and d.lease_token = work.attempt_id
+      where d.lease_until < now() + ${deliveryLeaseSeconds} * interval '0.75 second'
+      for update of d skip locked
+    )
+    update payments.webhook_deliveries d set lease_until = now() + ${deliveryLeaseSeconds} * interval '1 second'
+    from mine
+    where d.id = mine.id
+    returning d.lease_token`
   return rows.map(({ lease_token }) => lease_token)
 }
 
@@ -70,37 +45,64 @@ export interface AttemptResult {
   error: string | null
 }
 
-/**
- * Records a success, if the attempt is still this worker's. The subscription is written to only when a failure is newer
- * than its last success: no row is hot while all goes well (decision 6.5).
- */
-export async function recordDeliverySuccess(sql: Sql, { id, tenant_id, merchant_id, attempt_id }: Attempted, result: AttemptResult): Promise<boolean> {
-  const rows = await sql`
-    with mine as (
-      update payments.webhook_deliveries
-      set status = 'delivered', due_at = null, lease_token = null, lease_until = null, ended_at = clock_timestamp()
-      where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id} and lease_token = ${attempt_id}
-      returning tenant_id, merchant_id, id, subscription_id
-    ), closed as (
-      update payments.webhook_attempts a
-      set outcome = 'succeeded', ended_at = clock_timestamp(), status = ${result.status}, response_headers = ${result.headers && sql.json(result.headers)},
-        response_body = ${result.body}, duration_ms = ${result.durationMs}
-      from mine
-      where a.tenant_id = mine.tenant_id and a.merchant_id = mine.merchant_id and a.id = ${attempt_id}
-    ), noted as (
-      update payments.webhook_subscriptions s set last_success_at = clock_timestamp()
-      from mine
-      where s.tenant_id = mine.tenant_id and s.merchant_id = mine.merchant_id and s.id = mine.subscription_id
-        and s.last_failure_at is not null and (s.last_success_at is null or s.last_success_at <= s.last_failure_at)
-    )
-    select id from mine`
-  return rows.length === 1
+export interface AttemptedResult {
+  delivery: Attempted
+  result: AttemptResult
 }
 
-/** How a subscription stands, locked until the failure is judged. Events that are being written are not held up. */
-export async function lockForVerdict(
-  sql: Sql, { tenant_id, merchant_id, subscription_id }: Pick<Attempted, 'tenant_id' | 'merchant_id' | 'subscription_id'>,
-): Promise<'active' | 'inactive' | 'deleted'> {
+const written = (results: readonly AttemptedResult[]) => results.map(({ delivery: { id, tenant_id, merchant_id, attempt_id }, result }) => ({
+  id, tenant_id, merchant_id, attempt_id, status: result.status, headers: result.headers, body: result.body?.toString('base64') ?? null,
+  duration_ms: result.durationMs, error: result.error,
+}))
+
+/** The rows of results in a statement, by the name `r`. */
+const rowsOf = (sql: Sql, results: readonly AttemptedResult[]) => sql`
+  jsonb_to_recordset(${sql.json(written(results))}::jsonb) as r (
+    id uuid, tenant_id uuid, merchant_id uuid, attempt_id uuid, status integer, headers jsonb, body text, duration_ms integer, error text)`
+
+/** Closes the attempts that are still this worker's, those of `mine` in the statement. */
+const closing = (sql: Sql, results: readonly AttemptedResult[], outcome: 'succeeded' | 'failed') => sql`
+  update payments.webhook_attempts a
+  set outcome = ${outcome}, ended_at = clock_timestamp(), status = r.status, response_headers = r.headers, response_body = decode(r.body, 'base64'),
+    duration_ms = r.duration_ms, error = r.error
+  from ${rowsOf(sql, results)} join mine on mine.id = r.id
+  where a.tenant_id = mine.tenant_id and a.merchant_id = mine.merchant_id and a.id = r.attempt_id`
+
+/** A delivery that has succeeded, and whether its subscription has to be told: only when a failure is newer than its last success. */
+export interface RecordedSuccess {
+  id: string
+  subscription_id: string
+  to_note: boolean
+}
+
+/** Records successes of attempts that are still this worker's. */
+export async function recordDeliverySuccesses(sql: Sql, results: readonly AttemptedResult[]): Promise<RecordedSuccess[]> {
+  return sql<RecordedSuccess[]>`
+    with mine as (
+      update payments.webhook_deliveries d
+      set status = 'delivered', due_at = null, lease_token = null, lease_until = null, ended_at = clock_timestamp()
+      from ${rowsOf(sql, results)}
+      where d.tenant_id = r.tenant_id and d.merchant_id = r.merchant_id and d.id = r.id and d.lease_token = r.attempt_id
+      returning d.tenant_id, d.merchant_id, d.id, d.subscription_id
+    ), closed as (${closing(sql, results, 'succeeded')})
+    select mine.id, mine.subscription_id,
+      s.last_failure_at is not null and (s.last_success_at is null or s.last_success_at <= s.last_failure_at) as to_note
+    from mine join payments.webhook_subscriptions s
+      on s.tenant_id = mine.tenant_id and s.merchant_id = mine.merchant_id and s.id = mine.subscription_id`
+}
+
+type Subscribed = Pick<Attempted, 'tenant_id' | 'merchant_id' | 'subscription_id'>
+
+/** Notes a success on the subscription, unless one is newer than its last failure: no row is hot while all goes well (decision 6.5). */
+export async function noteSubscriptionSuccess(sql: Sql, { tenant_id, merchant_id, subscription_id }: Subscribed): Promise<void> {
+  await sql`
+    update payments.webhook_subscriptions set last_success_at = clock_timestamp()
+    where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${subscription_id}
+      and last_failure_at is not null and (last_success_at is null or last_success_at <= last_failure_at)`
+}
+
+/** How a subscription stands, locked until failures are judged. Events that are being written are not held up. */
+export async function lockForVerdict(sql: Sql, { tenant_id, merchant_id, subscription_id }: Subscribed): Promise<'active' | 'inactive' | 'deleted'> {
   const [row] = await sql<{ active: boolean, deleted: boolean }[]>`
     select active, deleted_at is not null as deleted from payments.webhook_subscriptions
     where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${subscription_id}
@@ -108,68 +110,78 @@ export async function lockForVerdict(
   return !row || row.deleted ? 'deleted' : row.active ? 'active' : 'inactive'
 }
 
-/** Closes a failed attempt, if it is still this worker's, and answers the failures since the round began. */
-export async function recordDeliveryFailure(sql: Sql, { id, tenant_id, merchant_id, attempt_id }: Attempted, result: AttemptResult): Promise<number | undefined> {
-  const [row] = await sql<{ round_failures: number }[]>`
-    with mine as (
-      update payments.webhook_deliveries
-      set lease_token = null, lease_until = null, round_failures = round_failures + 1
-      where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id} and lease_token = ${attempt_id}
-      returning tenant_id, merchant_id, id, round_failures
-    ), closed as (
-      update payments.webhook_attempts a
-      set outcome = 'failed', ended_at = clock_timestamp(), status = ${result.status}, response_headers = ${result.headers && sql.json(result.headers)},
-        response_body = ${result.body}, duration_ms = ${result.durationMs}, error = ${result.error}
-      from mine
-      where a.tenant_id = mine.tenant_id and a.merchant_id = mine.merchant_id and a.id = ${attempt_id}
-    )
-    select round_failures from mine`
-  return row?.round_failures
-}
-
-/** Failed attempts of a delivery since the latest of: its round's start, the subscription's last success, its last activation. */
-export async function countFailureRun(sql: Sql, { id, tenant_id, merchant_id }: Owned): Promise<number> {
-  const [row] = await sql<{ run: number }[]>`
-    select count(*)::int as run
-    from payments.webhook_deliveries d
-    join payments.webhook_subscriptions s on s.tenant_id = d.tenant_id and s.merchant_id = d.merchant_id and s.id = d.subscription_id
-    join payments.webhook_attempts a on a.tenant_id = d.tenant_id and a.merchant_id = d.merchant_id and a.delivery_id = d.id
-    where d.tenant_id = ${tenant_id} and d.merchant_id = ${merchant_id} and d.id = ${id}
-      and a.outcome = 'failed' and a.ended_at > greatest(d.round_started_at, s.last_success_at, s.activated_at)`
-  return row?.run ?? 0
-}
-
 /** Notes the time of a failure on the subscription, so that the next success is noted too. */
-export async function noteSubscriptionFailure(
-  sql: Sql, { tenant_id, merchant_id, subscription_id }: Pick<Attempted, 'tenant_id' | 'merchant_id' | 'subscription_id'>,
-): Promise<void> {
+export async function noteSubscriptionFailure(sql: Sql, { tenant_id, merchant_id, subscription_id }: Subscribed): Promise<void> {
   await sql`
     update payments.webhook_subscriptions set last_failure_at = clock_timestamp()
     where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${subscription_id}`
 }
 
-/** Makes an idle pending delivery due in `delaySeconds`. Undefined when it is at work or has ended. */
-export async function scheduleDelivery(sql: Sql, { id, tenant_id, merchant_id }: Owned, delaySeconds: number): Promise<DeliveryKey | undefined> {
-  const [row] = await sql<DeliveryKey[]>`
-    update payments.webhook_deliveries
-    set due_at = date_trunc('milliseconds', now() + ${delaySeconds}::float8 * interval '1 second'), scheduled_at = clock_timestamp()
-    where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id} and status = 'pending' and lease_token is null
-    returning id, tenant_id, merchant_id, subscription_id, attempt, due_at`
-  return row
+/** Closes failed attempts that are still this worker's. Answers the failures of each delivery since its round began. */
+export async function recordDeliveryFailures(sql: Sql, results: readonly AttemptedResult[]): Promise<Map<string, number>> {
+  const rows = await sql<{ id: string, round_failures: number }[]>`
+    with mine as (
+      update payments.webhook_deliveries d
+      set lease_token = null, lease_until = null, round_failures = d.round_failures + 1
+      from ${rowsOf(sql, results)}
+      where d.tenant_id = r.tenant_id and d.merchant_id = r.merchant_id and d.id = r.id and d.lease_token = r.attempt_id
+      returning d.tenant_id, d.merchant_id, d.id, d.round_failures
+    ), closed as (${closing(sql, results, 'failed')})
+    select id, round_failures from mine`
+  return new Map(rows.map(({ id, round_failures }) => [id, round_failures]))
 }
 
-/** Lets an idle pending delivery wait until its subscription is active again. */
-export async function suspendDelivery(sql: Sql, { id, tenant_id, merchant_id }: Owned): Promise<void> {
+/**
+ * Failed attempts of each delivery of a subscription since the latest of: its round's start, the subscription's last
+ * success, its last activation.
+ */
+export async function countFailureRuns(
+  sql: Sql, { tenant_id, merchant_id, subscription_id }: Subscribed, ids: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await sql<{ id: string, run: number }[]>`
+    select d.id, count(*)::int as run
+    from payments.webhook_subscriptions s
+    join payments.webhook_deliveries d on d.tenant_id = s.tenant_id and d.merchant_id = s.merchant_id and d.subscription_id = s.id
+    join payments.webhook_attempts a on a.tenant_id = d.tenant_id and a.merchant_id = d.merchant_id and a.delivery_id = d.id
+    where s.tenant_id = ${tenant_id} and s.merchant_id = ${merchant_id} and s.id = ${subscription_id} and d.id = any(${ids as string[]}::uuid[])
+      and a.outcome = 'failed' and a.ended_at > greatest(d.round_started_at, s.last_success_at, s.activated_at)
+    group by d.id`
+  return new Map(rows.map(({ id, run }) => [id, run]))
+}
+
+/** Makes idle pending deliveries of a subscription due, each in its own number of seconds. Those at work or ended are left as they are. */
+export async function scheduleDeliveries(
+  sql: Sql, { tenant_id, merchant_id, subscription_id }: Subscribed, delays: readonly { id: string, seconds: number }[],
+): Promise<DeliveryKey[]> {
+  if (delays.length === 0) return []
+  return sql<DeliveryKey[]>`
+    update payments.webhook_deliveries d
+    set due_at = date_trunc('milliseconds', now() + late.seconds * interval '1 second'), waits_since = null, scheduled_at = clock_timestamp()
+    from jsonb_to_recordset(${sql.json(delays)}::jsonb) as late (id uuid, seconds float8)
+    where d.tenant_id = ${tenant_id} and d.merchant_id = ${merchant_id} and d.subscription_id = ${subscription_id} and d.id = late.id
+      and d.status = 'pending' and d.lease_token is null
+    returning d.id, d.tenant_id, d.merchant_id, d.subscription_id, d.attempt, d.due_at`
+}
+
+/** Lets idle pending deliveries wait until their subscription is active again. */
+export async function suspendDeliveries(sql: Sql, { tenant_id, merchant_id, subscription_id }: Subscribed, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
   await sql`
-    update payments.webhook_deliveries set due_at = null
-    where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id} and status = 'pending' and lease_token is null`
+    update payments.webhook_deliveries set due_at = null, waits_since = null
+    where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and subscription_id = ${subscription_id} and id = any(${ids as string[]}::uuid[])
+      and status = 'pending' and lease_token is null`
 }
 
-/** Ends a delivery that is not at work without success. */
-export async function endDelivery(
-  sql: Sql, { id, tenant_id, merchant_id }: Owned, reason: 'failures' | 'exhausted' | 'subscription_deleted',
+export type DeadReason = 'failures' | 'exhausted' | 'subscription_deleted'
+
+/** Ends deliveries of a subscription that are not at work without success. */
+export async function endDeliveries(
+  sql: Sql, { tenant_id, merchant_id, subscription_id }: Subscribed, ends: readonly { id: string, reason: DeadReason }[],
 ): Promise<void> {
+  if (ends.length === 0) return
   await sql`
-    update payments.webhook_deliveries set status = 'dead', dead_reason = ${reason}, due_at = null, ended_at = clock_timestamp()
-    where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id} and status = 'pending' and lease_token is null`
+    update payments.webhook_deliveries d set status = 'dead', dead_reason = ended.reason, due_at = null, ended_at = clock_timestamp()
+    from jsonb_to_recordset(${sql.json(ends)}::jsonb) as ended (id uuid, reason text)
+    where d.tenant_id = ${tenant_id} and d.merchant_id = ${merchant_id} and d.subscription_id = ${subscription_id} and d.id = ended.id
+      and d.status = 'pending' and d.lease_token is null`
 }

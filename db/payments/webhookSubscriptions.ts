@@ -7,7 +7,10 @@ export interface WebhookSubscriptionRow {
   merchant_id: string
   url: string
   description: string | null
+  /** Sealed, as the previous one. */
   secret: Buffer
+  previous_secret: Buffer | null
+  previous_secret_until: Date | null
   events: string[]
   active: boolean
   created_at: Date
@@ -95,7 +98,7 @@ export async function updateWebhookSubscription(
 export async function activateWebhookSubscription(sql: Sql, { tenant_id, merchant_id, id }: WebhookSubscriptionRow): Promise<void> {
   await sql`
     update payments.webhook_subscriptions
-    set active = true, activated_at = clock_timestamp(), disabled_at = null, disabled_reason = null, unsettled = true
+    set active = true, activated_at = clock_timestamp(), disabled_at = null, disabled_reason = null, unsettled = true, woken_until = null
     where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id} and not active and deleted_at is null`
 }
 
@@ -108,9 +111,38 @@ export async function disableWebhookSubscription(
     where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id} and active`
 }
 
-/** Deletes a subscription; its row stays for the deliveries that it had, without its secret. */
+/**
+ * Makes `secret`, sealed, the current one. The one until now becomes the previous one, which signs too until `previousUntil`;
+ * one that was the previous one already is dropped.
+ */
+export async function rotateWebhookSecret(
+  sql: Sql, { tenant_id, merchant_id, id }: WebhookSubscriptionRow, secret: Buffer, previousUntil: Date,
+): Promise<WebhookSubscriptionRow | undefined> {
+  const [row] = await sql<WebhookSubscriptionRow[]>`
+    update payments.webhook_subscriptions
+    set secret = ${secret}, previous_secret = secret, previous_secret_until = ${previousUntil}
+    where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id} and deleted_at is null
+    returning *`
+  return row
+}
+
+/** Forgets previous secrets, of every tenant, that have not signed since `before` or longer. Returns how many. */
+export async function purgePreviousWebhookSecrets(sql: Sql, before: Date, most: number): Promise<number> {
+  const rows = await sql`
+    update payments.webhook_subscriptions set previous_secret = null, previous_secret_until = null
+    where id in (
+      select id from payments.webhook_subscriptions
+      where previous_secret is not null and previous_secret_until <= ${before}
+      order by previous_secret_until limit ${most}
+      for no key update skip locked)
+    returning id`
+  return rows.length
+}
+
+/** Deletes a subscription; its row stays for the deliveries that it had, without its secrets. */
 export async function deleteWebhookSubscription(sql: Sql, { tenant_id, merchant_id, id }: WebhookSubscriptionRow, now: Date): Promise<void> {
   await sql`
-    update payments.webhook_subscriptions set active = false, deleted_at = ${now}, secret = '', unsettled = true
+    update payments.webhook_subscriptions
+    set active = false, deleted_at = ${now}, secret = '', previous_secret = null, previous_secret_until = null, unsettled = true
     where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id} and deleted_at is null`
 }

@@ -1,5 +1,6 @@
-import type { Sql } from '../sql.ts'
+import type { Sql, Statement } from '../sql.ts'
 import type { DeliveryKey } from './events.ts'
+import type { DeliveryLane } from './webhookClaims.ts'
 
 /**
  * Frees deliveries whose worker ended, of every tenant: their attempts are lost, neither failure nor success, and they
@@ -24,33 +25,76 @@ export async function freeLapsedDeliveries(sql: Sql, most: number): Promise<Deli
     returning d.id, d.tenant_id, d.merchant_id, d.subscription_id, d.attempt, d.due_at`
 }
 
-/** Deliveries overdue by more than `seconds` that nobody holds, of every tenant, the longest waiting first. */
-export async function listOverdueDeliveries(sql: Sql, seconds: number, most: number): Promise<DeliveryKey[]> {
-  return sql<DeliveryKey[]>`
-    select id, tenant_id, merchant_id, subscription_id, attempt, due_at from payments.webhook_deliveries
-    where status = 'pending' and lease_token is null and due_at < now() - ${seconds} * interval '1 second'
-    order by due_at limit ${most}`
+/**
+ * Subscriptions with a delivery that nobody holds and that became due more than `seconds` ago, of every tenant. Leaps from one
+ * to the next by index, so that it costs as much as there are subscriptions with pending deliveries, however many those are.
+ */
+export async function listDueLanes(sql: Sql, seconds: number): Promise<DeliveryLane[]> {
+  const first = (after: Statement<object[]>) => sql`
+    select d.tenant_id, d.merchant_id, d.subscription_id, coalesce(d.waits_since, d.due_at) as since from payments.webhook_deliveries d
+    where d.status = 'pending' and d.lease_token is null and d.due_at is not null ${after}
+    order by d.subscription_id, coalesce(d.waits_since, d.due_at)
+    limit 1`
+  return sql<DeliveryLane[]>`
+    with recursive lane as (
+      (${first(sql``)})
+      union all
+      select next.* from lane cross join lateral (${first(sql`and d.subscription_id > lane.subscription_id`)}) next
+    )
+    select tenant_id, merchant_id, subscription_id from lane where since < now() - ${seconds} * interval '1 second'`
 }
 
 /**
- * What becomes of a due delivery that could not be claimed because its subscription is not active: it waits, or is dead
- * with a deleted one. An activation at the same moment comes first or after, never between.
+ * Puts off what is late by more than `seconds` because many wait before it, of every tenant: by `seconds`, and by up to as long
+ * again as it has waited, in order, so that each is put off a few times only. It keeps its place in line and may be claimed
+ * before. Answers how many.
  */
-export async function settleUnclaimedDelivery(sql: Sql, { id, tenant_id, merchant_id, subscription_id }: Omit<DeliveryKey, 'attempt' | 'due_at'>): Promise<void> {
-  await sql`
+export async function putOffLateDeliveries(sql: Sql, seconds: number, most: number): Promise<number> {
+  const rows = await sql`
+    with late as (
+      select id, subscription_id, coalesce(waits_since, due_at) as since from payments.webhook_deliveries
+      where status = 'pending' and lease_token is null and due_at < now() - ${seconds} * interval '1 second'
+      order by due_at limit ${most}
+      for update skip locked
+    ), placed as (
+      select id, since, row_number() over line / (count(*) over (partition by subscription_id))::float8 as place
+      from late window line as (partition by subscription_id order by since, id)
+    )
+    update payments.webhook_deliveries d
+    set waits_since = placed.since, due_at = date_trunc('milliseconds',
+      now() + ${seconds} * interval '1 second' + placed.place * greatest(now() - placed.since, ${seconds} * interval '1 second'))
+    from placed
+    where d.id = placed.id
+    returning d.id`
+  return rows.length
+}
+
+/**
+ * What becomes of deliveries that are due and cannot be claimed because their subscription is not active: they wait, or
+ * are dead with a deleted one. An activation at the same moment comes first or after, never between. Answers how many.
+ */
+export async function settleInactiveDeliveries(sql: Sql, { tenant_id, merchant_id, subscription_id }: DeliveryLane, most: number): Promise<number> {
+  const rows = await sql`
     with inactive as (
       select id, deleted_at from payments.webhook_subscriptions
       where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${subscription_id} and not active
       for share
+    ), due as (
+      select d.id, inactive.deleted_at from inactive join payments.webhook_deliveries d on d.subscription_id = inactive.id
+      where d.tenant_id = ${tenant_id} and d.merchant_id = ${merchant_id}
+        and d.status = 'pending' and d.lease_token is null and d.due_at is not null and coalesce(d.waits_since, d.due_at) <= now()
+      limit ${most}
+      for update of d skip locked
     )
     update payments.webhook_deliveries d
-    set due_at = null,
-      status = case when inactive.deleted_at is null then 'pending' else 'dead' end,
-      dead_reason = case when inactive.deleted_at is null then null else 'subscription_deleted' end,
-      ended_at = case when inactive.deleted_at is null then null else clock_timestamp() end
-    from inactive
-    where d.tenant_id = ${tenant_id} and d.merchant_id = ${merchant_id} and d.id = ${id} and d.subscription_id = inactive.id
-      and d.status = 'pending' and d.lease_token is null`
+    set due_at = null, waits_since = null,
+      status = case when due.deleted_at is null then 'pending' else 'dead' end,
+      dead_reason = case when due.deleted_at is null then null else 'subscription_deleted' end,
+      ended_at = case when due.deleted_at is null then null else clock_timestamp() end
+    from due
+    where d.id = due.id
+    returning d.id`
+  return rows.length
 }
 
 export interface UnsettledSubscription {
@@ -84,21 +128,28 @@ export async function markSubscriptionSettled(sql: Sql, { id, tenant_id, merchan
     where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id}`
 }
 
-/** Makes the next deliveries that waited for an activation due, in order, `perSecond` of them a second from now. */
+/**
+ * Makes the next deliveries that waited for an activation due, in order, `perSecond` of them a second: from now, or behind
+ * those that were made due before, so that two workers at it do not double the pace.
+ */
 export async function wakeDeliveries(sql: Sql, { id, tenant_id, merchant_id }: UnsettledSubscription, perSecond: number, most: number): Promise<DeliveryKey[]> {
   return sql<DeliveryKey[]>`
     with waiting as (
-      select d.id from payments.webhook_deliveries d
+      select d.id, greatest(now(), s.woken_until) as start from payments.webhook_deliveries d
       join payments.webhook_subscriptions s on s.tenant_id = d.tenant_id and s.merchant_id = d.merchant_id and s.id = d.subscription_id
       where d.tenant_id = ${tenant_id} and d.merchant_id = ${merchant_id} and d.subscription_id = ${id}
         and d.status = 'pending' and d.lease_token is null and d.scheduled_at < s.activated_at
       order by d.id limit ${most}
       for update of d skip locked
     ), placed as (
-      select id, row_number() over (order by id) - 1 as place from waiting
+      select id, start + (row_number() over (order by id) - 1) * interval '1 second' / ${perSecond}::int as due_at from waiting
+    ), noted as (
+      update payments.webhook_subscriptions
+      set woken_until = (select max(due_at) + interval '1 second' / ${perSecond}::int from placed)
+      where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id} and exists (select from placed)
     )
     update payments.webhook_deliveries d
-    set due_at = date_trunc('milliseconds', now() + placed.place * interval '1 second' / ${perSecond}), scheduled_at = clock_timestamp()
+    set due_at = date_trunc('milliseconds', placed.due_at), waits_since = null, scheduled_at = clock_timestamp()
     from placed
     where d.id = placed.id
     returning d.id, d.tenant_id, d.merchant_id, d.subscription_id, d.attempt, d.due_at`
@@ -119,14 +170,4 @@ export async function endDeliveriesOfDeleted(sql: Sql, { id, tenant_id, merchant
     where d.id = waiting.id
     returning d.id`
   return rows.length
-}
-
-/** Puts off idle deliveries, of every tenant, each by its own number of milliseconds. */
-export async function postponeDeliveries(sql: Sql, ids: readonly string[], milliseconds: readonly number[]): Promise<DeliveryKey[]> {
-  return sql<DeliveryKey[]>`
-    update payments.webhook_deliveries d
-    set due_at = date_trunc('milliseconds', now() + late.ms * interval '1 millisecond'), scheduled_at = clock_timestamp()
-    from unnest(${ids as string[]}::uuid[], ${milliseconds as number[]}::int[]) as late (id, ms)
-    where d.id = late.id and d.status = 'pending' and d.lease_token is null and d.due_at <= now()
-    returning d.id, d.tenant_id, d.merchant_id, d.subscription_id, d.attempt, d.due_at`
 }

@@ -34,6 +34,8 @@ export class Exchange {
   body: unknown = undefined
   rawBody: Buffer | undefined
   idempotencyKey: string | undefined
+  /** What begins once the answer is sent. */
+  readonly afterAnswer: (() => void)[] = []
 
   constructor(operation: Operation, request: Request, response: Response, requestId: string, now: Date) {
     this.operation = operation

@@ -43,6 +43,8 @@ export type Context<Operation, Codes extends string, Mode, App> = Access<Mode> &
   /** SHA-256 of operation, path and body with sorted members (decision 3.10). */
   fingerprint(): Buffer
   address: string
+  /** Begins `work` once what was written is committed and the answer is sent; never when the request fails. It must not throw. */
+  afterAnswer(work: () => void): void
   reply<Status extends ReplyOf<Operation>['status']>(
     status: Status, body: Extract<ReplyOf<Operation>, { status: Status }>['body'], headers?: Record<string, string>,
   ): ReplyOf<Operation>

@@ -101,6 +101,13 @@ describe('one transaction', () => {
     expect((await create('f', { name: 'f' }, apiKey(scopes, merchant))).headers['idempotency-replayed']).toBe('true')
   })
 
+  test('once the answer has been forgotten the key is refused, and nothing is done twice', async () => {
+    await create('old', { name: 'old' })
+    await database.query((sql) => sql`update payments.idempotency_keys set reply = null where key = 'old'`)
+    expect(await create('old', { name: 'old' })).toMatchObject({ status: 409, body: { error: 'idempotency_key_reused' } })
+    expect(await rows('old')).toBe(1)
+  })
+
   test('without a key every request counts', async () => {
     await create(undefined, { name: 'g' })
     await create(undefined, { name: 'g' })

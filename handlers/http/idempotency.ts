@@ -28,7 +28,16 @@ export function idempotentRequest(exchange: Exchange): IdempotentRequest | undef
   const tenantId = reach?.tenantId ?? site?.tenantId
   if (tenantId === undefined) throw new Error(`${operation.id}: an idempotent operation needs a tenant`)
   const ownerId = site?.storeId ?? (reach?.merchantIds?.length === 1 ? reach.merchantIds[0] : undefined) ?? tenantId
-  return { tenantId, ownerId, operationId: operation.id, key, fingerprint: fingerprint(operation.id, request.path, body) }
+  return { tenantId, ownerId, operationId: operation.id, key, fingerprint: fingerprint(operation.id, request.path + within(reach), body) }
+}
+
+/**
+ * Callers who reach several merchants share their tenant's keys. Who reaches others than the first caller did is another one, and must not
+ * be shown what that one was answered.
+ */
+function within(reach: Exchange['reach']): string {
+  const ids = reach?.merchantIds
+  return ids === null || ids === undefined || ids.length === 1 ? '' : ` of ${[...ids].sort().join(',')}`
 }
 
 /** Refuses the same key with another request (decision 3.10). */

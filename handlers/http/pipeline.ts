@@ -148,6 +148,7 @@ function serve<App>(route: Route, contract: Contract, answer: Responder, request
       }
       reply = await run(route, exchange, options)
     } catch (thrown) {
+      exchange.afterAnswer.length = 0
       if (thrown instanceof Replay) reply = thrown.reply
       else {
         const error = asApiError(thrown, exchange, requestId, options)
@@ -164,6 +165,7 @@ function serve<App>(route: Route, contract: Contract, answer: Responder, request
       }
     }
     answer.send(response, reply.status, reply.body, reply.headers)
+    for (const begin of exchange.afterAnswer) begin()
     options.observe({ operationId: operation.id, status: reply.status, code, duration: performance.now() - started, exchange })
   }
 }
@@ -189,7 +191,8 @@ async function once(exchange: Exchange, sql: Sql, store: IdempotencyStore, work:
   if (earlier) {
     assertSameRequest(earlier.fingerprint, request)
     if (earlier.reply) return replayOf(earlier.reply)
-    throw new ApiError('unavailable', { message: 'The first request with this key has not ended yet.', headers: { 'Retry-After': '1' } })
+    // In one transaction a key that can be seen was answered: what is missing has been forgotten (decision 3.10).
+    throw new ApiError('idempotency_key_reused', { message: 'This key was used more than 30 days ago, and its answer is no longer kept.' })
   }
   const reply = await work()
   await store.store(sql, request, reply, exchange.now)
@@ -204,6 +207,7 @@ function contextOf<App>(exchange: Exchange, { app, runtime }: PipelineOptions<Ap
     params: exchange.params, query: exchange.query, body: exchange.body, rawBody: exchange.rawBody,
     now: exchange.now, requestId: exchange.requestId, idempotencyKey: exchange.idempotencyKey, address: exchange.address,
     header: (name: string) => exchange.header(name),
+    afterAnswer: (work: () => void) => void exchange.afterAnswer.push(work),
     fingerprint: () => fingerprint(operation.id, request.path, exchange.body),
     reply: (status: number, body: unknown, headers?: Record<string, string>): Reply => ({ status, body, ...(headers && { headers }) }),
     fail: (code: ErrorCode, details?: ErrorDetails): never => {

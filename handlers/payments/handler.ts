@@ -5,6 +5,7 @@ import type { ViewSettings } from '../../domain/paymentIntentView.ts'
 import type { SealingKeys } from '../../domain/sealing.ts'
 import type { CreationSettings } from '../../jobs/chargeCreation.ts'
 import type { IdempotentReplies } from '../../jobs/idempotentReplies.ts'
+import type { PromptCallbacks } from '../../jobs/promptCallbacks.ts'
 import type { PaymentProvider } from '../../providers/paymentProvider.ts'
 import type { TenantDirectory } from '../../providers/tenantDirectory.ts'
 import type { WebhookSender } from '../../providers/webhookSender.ts'
@@ -20,6 +21,7 @@ export interface PaymentsApp {
   /** By the name that operation rows carry. */
   providers: ReadonlyMap<string, PaymentProvider>
   creation: CreationSettings
+  callbacks: PromptCallbacks
   tenants: TenantDirectory
   brands: Brands
   /** For test fires; deliveries are the worker's. */

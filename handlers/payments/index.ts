@@ -4,6 +4,8 @@ import type { Database } from '../../db/sql.ts'
 import { sealingKeys } from '../../domain/sealing.ts'
 import { startBoss } from '../../jobs/boss.ts'
 import { creationSettings } from '../../jobs/creationSettings.ts'
+import { promptCallbacks } from '../../jobs/promptCallbacks.ts'
+import { brandLogosOf } from '../../providers/brandLogos.ts'
 import { tenantDirectory } from '../../providers/tenantDirectory.ts'
 import { webhookSenderOf } from '../../providers/webhookSender.ts'
 import { accessTokens } from '../http/accessTokens.ts'
@@ -21,7 +23,7 @@ import { buildPipeline } from '../http/pipeline.ts'
 import { validation } from '../http/validation.ts'
 import { checksResponses } from '../service.ts'
 import type { Service, ServiceParts } from '../service.ts'
-import { errorOf, reporter } from '../log.ts'
+import { callbackObserver, errorOf, reporter } from '../log.ts'
 import { brands } from './brands.ts'
 import { checkoutSandbox } from './checkoutSandbox.ts'
 import type { PaymentsApp } from './handler.ts'
@@ -36,28 +38,32 @@ export async function paymentsService(parts: ServiceParts): Promise<Service> {
   const boss = parts.boss ?? await startBoss(configuration.DATABASE_URL, {
     worker: false, awaitsQueues: true, log: (problem, level) => log[level === 'error' ? 'error' : 'warn']({ error: errorOf(problem) }, 'queue'),
   })
-  const creation = creationSettings(configuration, database, boss, runtime)
+  const creation = creationSettings(configuration, database, boss, runtime, (problem) => log.error({ ...problem }, 'provider misconfigured'))
   const { providers, replies, views } = creation
   const tenants = tenantDirectory({
     identityUrl: configuration.IDENTITY_URL, clientId: configuration.IDENTITY_CLIENT_ID,
     clientSecret: configuration.IDENTITY_CLIENT_SECRET, environment: configuration.BAYAR_ENV,
   }, runtime)
   const webhooks = webhookSenderOf(configuration)
-  const app: PaymentsApp = { configuration, views, sealing, replies, providers, creation, tenants, brands: brands(tenants, runtime), webhooks, isDraining: parts.isDraining }
+  const callbacks = promptCallbacks(creation, callbackObserver(log, parts.observeCallback))
+  const app: PaymentsApp = { configuration, views, sealing, replies, providers, creation, callbacks, tenants, brands: brands(tenants, runtime), webhooks, isDraining: parts.isDraining }
   const handlers = { ...await handlersBelow(new URL('./', import.meta.url)), ...parts.overrides }
   const recorder = keyRequestRecorder(database, runtime, (error) => log.warn({ error: String(error) }, 'requests of API keys could not be recorded yet'))
   const observe: ServiceParts['observe'] = (observation) => {
     recorder.observe(observation)
     parts.observe(observation)
   }
+  const logos = brandLogosOf(configuration, runtime)
   const httpsOnly = configuration.PAYMENTS_URL.startsWith('https:')
   const { express, contract } = await buildPipeline({
     document: 'payments', bundle, handlers, app, database, runtime, observe,
     guards: guards(parts, app), idempotency: replies,
-    checkResponses: checksResponses(configuration), httpsOnly, ...(parts.pages && { pages: parts.pages({ sandbox: checkoutSandbox(app), brandsUnderWay: () => app.brands.underWay(), httpsOnly, now: () => runtime.now() }) }),
+    checkResponses: checksResponses(configuration), httpsOnly, ...(parts.pages && { pages: parts.pages({
+      sandbox: checkoutSandbox(app), brandsUnderWay: () => app.brands.underWay(), logos, channelDisplayFile: configuration.CHANNEL_DISPLAY_FILE, httpsOnly, now: () => runtime.now(),
+    }) }),
     trustedProxies: configuration.TRUSTED_PROXIES, report: reporter(log),
   })
-  return { name: 'payments', express, contract, endings: [() => recorder.stop(), () => boss.stop(), () => webhooks.close()] }
+  return { name: 'payments', express, contract, endings: [() => callbacks.stop(), () => recorder.stop(), () => boss.stop(), () => webhooks.close(), () => logos.close()] }
 }
 
 /** The order in which a request is refused (decision 5.2): credential, permission, and only then anything about the request. */

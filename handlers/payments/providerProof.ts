@@ -22,7 +22,10 @@ export function providerProof(database: Database, sealing: SealingKeys, provider
     if (!provider || !credential) throw new ApiError('not_found')
     await readBody(exchange)
     const secret = sealing.open(credential.secret, credentialIdentity(credential.id)).toString()
-    const verdict = provider.verifyCallback({ headers: exchange.request.headers, rawBody: exchange.rawBody ?? Buffer.alloc(0) }, secret)
+    const verdict = provider.verifyCallback({
+      method: exchange.request.method, path: exchange.request.originalUrl.split('?')[0] ?? '', headers: exchange.request.headers,
+      rawBody: exchange.rawBody ?? Buffer.alloc(0),
+    }, secret)
     return verdict.verified ? { kind: 'provider', credentialId, provider: name } : null
   }
 }

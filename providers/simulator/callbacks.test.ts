@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import {
-  answerWith, call, callbackAt, callbackUrl, charged, clockAt, provider, received, requestFor, secret,
+  answerWith, byKey, call, callbackAt, callbackUrl, charged, clockAt, known, provider, received, requestFor, secret, toCallbackAddress,
 } from './simulatorBench.ts'
 
 describe('completion and callbacks', () => {
@@ -17,11 +17,11 @@ describe('completion and callbacks', () => {
     const t = Math.floor(paidAt.getTime() / 1000)
     const v1 = createHmac('sha256', secret).update(`${t}.${rawBody.toString()}`).digest('hex')
     expect(headers['x-simulator-signature']).toBe(`t=${t},v1=${v1}`)
-    expect(provider.verifyCallback({ headers, rawBody }, secret)).toEqual({ verified: true })
+    expect(provider.verifyCallback({ ...toCallbackAddress, headers, rawBody }, secret)).toEqual({ verified: true })
     expect(provider.parseCallback(rawBody)).toEqual({
-      outcome: 'understood',
+      outcome: 'charge',
       callback: {
-        eventId: `${charge.reference}-E1`, key: charge.key, reference: charge.reference,
+        eventId: `${charge.reference}-E1`, key: charge.key, reference: charge.reference, merchantReference: expect.stringMatching(/^order-/),
         paymentReference: `${charge.reference}-P1`, status: 'paid', currency: 'IDR', amountIdr: 150_000,
         completedAt: paidAt, decline: null,
         payer: {
@@ -30,7 +30,7 @@ describe('completion and callbacks', () => {
         },
       },
     })
-    expect(await provider.findCharge(charge.key)).toMatchObject({
+    expect(await provider.findCharge(byKey(charge.key))).toMatchObject({
       charge: {
         status: 'paid',
         payments: [{ reference: `${charge.reference}-P1`, amountIdr: 150_000, completedAt: paidAt, reversed: false }],
@@ -43,7 +43,7 @@ describe('completion and callbacks', () => {
     await call('POST', `/control/charges/${charge.reference}/pay`)
     const { headers, rawBody } = callbackAt(0)
     const verdict = (change: { headers?: IncomingHttpHeaders; rawBody?: Buffer }, under = secret) =>
-      provider.verifyCallback({ headers, rawBody, ...change }, under)
+      provider.verifyCallback({ ...toCallbackAddress, headers, rawBody, ...change }, under)
     expect(verdict({}, randomBytes(32).toString('hex'))).toEqual({ verified: false, reason: 'mismatch' })
     expect(verdict({ rawBody: Buffer.concat([rawBody, Buffer.from(' ')]) })).toMatchObject({ reason: 'mismatch' })
     expect(verdict({ headers: {} })).toMatchObject({ reason: 'malformed' })
@@ -61,7 +61,7 @@ describe('completion and callbacks', () => {
     const body = JSON.parse(callbackAt(0).rawBody.toString()) as Record<string, unknown>
     const reading = (change: Record<string, unknown>) =>
       provider.parseCallback(Buffer.from(JSON.stringify({ ...body, ...change }))).outcome
-    expect(reading({})).toBe('understood')
+    expect(reading({})).toBe('charge')
     for (const change of [
       { event_id: 7 }, { key: '' }, { status: 'settled' }, { amount_idr: '150000' }, { amount_idr: 1.5 },
       { payment_reference: null }, { completed_at: 'yesterday' }, { completed_at: null }, { decline: {} },
@@ -77,7 +77,7 @@ describe('completion and callbacks', () => {
     for (const amount_idr of [10_000, 20_000]) {
       await call('POST', `/control/charges/${reference}/pay`, { amount_idr })
     }
-    expect(await provider.findCharge(charge.key)).toMatchObject({
+    expect(await provider.findCharge(byKey(charge.key))).toMatchObject({
       charge: { status: 'pending', payments: [{ amountIdr: 10_000 }, { amountIdr: 20_000 }] },
     })
     const read = received.map(({ rawBody }) => provider.parseCallback(rawBody))
@@ -91,11 +91,11 @@ describe('completion and callbacks', () => {
     const charge = charged(await provider.createCharge(requestFor('qris')))
     const pay = (body: unknown) => call('POST', `/control/charges/${charge.reference}/pay`, body)
     clockAt(600)
-    expect((await pay({})).json).toEqual({ code: 'invalid_state', message: 'the charge is expired' })
+    expect((await pay({})).json).toEqual({ code: 'invalid_state', message: 'the charge is expired', reported: false })
     expect((await pay({ force: true, completed_at: '2026-08-03T03:10:00Z' })).status).toBe(200)
     expect((await pay({})).json.message).toBe('the charge is paid')
     expect(received).toHaveLength(1)
-    expect(await provider.findCharge(charge.key)).toMatchObject({
+    expect(await provider.findCharge(byKey(charge.key))).toMatchObject({
       charge: { status: 'paid', payments: [{ completedAt: new Date('2026-08-03T03:10:00Z') }] },
     })
   })
@@ -109,7 +109,7 @@ describe('completion and callbacks', () => {
         decline: { provider: 'simulator', code: '05', message: 'Do not honour' },
       },
     })
-    expect(await provider.findCharge(charge.key)).toMatchObject({ charge: { status: 'failed' } })
+    expect(await provider.findCharge(byKey(charge.key))).toMatchObject({ charge: { status: 'failed' } })
   })
 
   test('a charge expires by its time, by our word without a callback, and by the provider\'s with one', async () => {
@@ -118,21 +118,21 @@ describe('completion and callbacks', () => {
       provider.createCharge(requestFor('qris')).then(charged),
       provider.createCharge(requestFor('qris')).then(charged),
     ])
-    expect(await provider.expireCharge(ours.reference))
+    expect(await provider.expireCharge(known(ours)))
       .toMatchObject({ outcome: 'ended', charge: { status: 'expired' } })
     expect(received).toHaveLength(0)
     await call('POST', `/control/charges/${theirs.reference}/expire`)
     expect(provider.parseCallback(callbackAt(0).rawBody)).toMatchObject({ callback: { status: 'expired' } })
     clockAt(600)
-    expect(await provider.findCharge(timed.key)).toMatchObject({ charge: { status: 'expired' } })
+    expect(await provider.findCharge(byKey(timed.key))).toMatchObject({ charge: { status: 'expired' } })
   })
 
   test('expiring a paid charge tells that it was paid; an unknown one is absent', async () => {
     const charge = charged(await provider.createCharge(requestFor('qris')))
     await call('POST', `/control/charges/${charge.reference}/pay`)
-    expect(await provider.expireCharge(charge.reference))
+    expect(await provider.expireCharge(known(charge)))
       .toMatchObject({ outcome: 'ended', charge: { status: 'paid' } })
-    expect(await provider.expireCharge('SIM00')).toEqual({ outcome: 'absent' })
+    expect(await provider.expireCharge(known({ key: 'none', reference: 'SIM00' }))).toEqual({ outcome: 'absent' })
   })
 
   test('a receiver that is not there is reported, and the payment stands', async () => {

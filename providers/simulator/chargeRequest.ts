@@ -3,7 +3,7 @@ import { channelOf, isChannelCode } from '../../domain/channels.ts'
 import type { ChannelCode } from '../../domain/channels.ts'
 import { qrisCriteria } from '../../domain/qris.ts'
 import type { QrisCriteria } from '../../domain/qris.ts'
-import { isObject, readTime } from '../simulatorWire.ts'
+import { isObject, readTime } from '../readJson.ts'
 import { Refusal } from './exchange.ts'
 
 /** A charge as asked for, checked. */
@@ -40,10 +40,8 @@ export function readRequest(body: unknown): AcceptedRequest {
   if (typeof multiUse !== 'boolean') throw invalid('multi_use must be true or false')
   if (multiUse && !channelOf(channel).standing_attempt) throw invalid('the channel takes no multi_use charge')
   if (!isObject(merchant)) throw invalid('merchant must be an object')
-  const key = text(body, 'key', 100)
-  if (!/^[\x21-\x7e]+$/.test(key)) throw invalid('key must be visible ASCII')
   return {
-    key,
+    key: readKey(body),
     channel,
     amountIdr: Number(amountIdr),
     multiUse,
@@ -59,9 +57,21 @@ export function readRequest(body: unknown): AcceptedRequest {
       nmid: merchant.nmid === null ? null : pattern(merchant, 'nmid', /^ID\d{8,13}$/, 'ID and 8 to 13 digits'),
       criteria: criteria(merchant.qris_criteria),
     },
-    callbackUrl: url(body, 'callback_url', /^https?:$/),
+    callbackUrl: callbackAddress(body),
     returnUrl: url(body, 'return_url', /^(?!javascript:|data:)[a-z][a-z0-9+.-]*:$/),
   }
+}
+
+/** The key of a request: visible ASCII of 1 to 100 characters. */
+export function readKey(body: Record<string, unknown>): string {
+  const key = text(body, 'key', 100)
+  if (!/^[\x21-\x7e]+$/.test(key)) throw invalid('key must be visible ASCII')
+  return key
+}
+
+/** Where the request wants its callbacks; null: where the simulator sends them otherwise. */
+export function callbackAddress(body: Record<string, unknown>): string | null {
+  return url(body, 'callback_url', /^https?:$/)
 }
 
 /** The same for two requests exactly when everything we read in them is the same. */
@@ -96,6 +106,13 @@ export function integer(
     throw invalid(`${name} must be an integer from ${range[0]} to ${range[1]}`)
   }
   return Number(value)
+}
+
+/** A member that must be true or false; false where it is absent. */
+export function flag(from: Readonly<Record<string, unknown>>, name: string): boolean {
+  const value = from[name] ?? false
+  if (typeof value !== 'boolean') throw invalid(`${name} must be true or false`)
+  return value
 }
 
 /** A member that must be a time in RFC 3339; null where it is null or absent. */

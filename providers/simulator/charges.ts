@@ -1,27 +1,21 @@
 import { ttlSeconds } from '../../domain/channels.ts'
-import type { Runtime } from '../../domain/runtime.ts'
 import type { ChargeStatus } from '../paymentProvider.ts'
-import { callbackBody, sendCallback } from './callbacks.ts'
-import type { CallbackReport, CallbackSettings } from './callbacks.ts'
+import { callbackBody, sendNotice } from './callbacks.ts'
+import type { CallbackReport, Notice } from './callbacks.ts'
 import { fingerprintOf } from './chargeRequest.ts'
 import type { AcceptedRequest } from './chargeRequest.ts'
 import { Refusal } from './exchange.ts'
-import type { Ledger, StoredCharge, StoredPayment } from './ledger.ts'
+import type { StoredCharge, StoredPayment } from './ledger.ts'
 import { magicOf } from './magicAmounts.ts'
+import type { Shop } from './shop.ts'
+import { plainly } from './telling.ts'
+import type { Telling } from './telling.ts'
 import { referenceOf, typedFields } from './typedFields.ts'
 
-export interface Shop {
-  readonly ledger: Ledger
-  readonly runtime: Runtime
-  /** Null: nothing is told. */
-  readonly callbacks: CallbackSettings | null
-  readonly publicUrl: string
-}
-
-/** What a move of a charge led to: the charge as it now is, and the callback's fate (null: the charge is mute). */
+/** What a move of a charge led to: the charge as it now is, and the fate of each callback (none: nothing is told). */
 export interface Moved {
   readonly charge: StoredCharge
-  readonly callback: CallbackReport | null
+  readonly callbacks: readonly CallbackReport[]
 }
 
 export interface PaymentDetails {
@@ -93,7 +87,7 @@ export function viewOf(shop: Shop, charge: StoredCharge): Record<string, unknown
 }
 
 /** Money arrives: on a pending charge, or with `force` on any. A multi-use charge stays pending. */
-export async function pay(shop: Shop, charge: StoredCharge, details: PaymentDetails): Promise<Moved> {
+export async function pay(shop: Shop, charge: StoredCharge, details: PaymentDetails, telling: Telling = plainly): Promise<Moved> {
   const now = shop.runtime.now()
   if (!details.force) requirePending(charge, now)
   const payment: StoredPayment = {
@@ -103,59 +97,91 @@ export async function pay(shop: Shop, charge: StoredCharge, details: PaymentDeta
     reversed: false,
   }
   const status = charge.multi_use ? charge.status : 'paid'
-  return tell(shop, { ...charge, status, payments: [...charge.payments, payment] }, 'paid', payment)
+  return tell(shop, { ...charge, status, payments: [...charge.payments, payment] }, 'paid', payment, telling)
 }
 
 /** The payer's bank or the provider says no: a pending single-use charge fails. */
 export async function decline(
-  shop: Shop, charge: StoredCharge, refusal: { readonly code: string; readonly message: string },
+  shop: Shop, charge: StoredCharge, refusal: { readonly code: string; readonly message: string }, telling: Telling = plainly,
 ): Promise<Moved> {
   requirePending(charge, shop.runtime.now())
-  if (charge.multi_use) throw new Refusal(409, 'invalid_state', 'a multi-use charge outlives a declined payment')
-  return tell(shop, { ...charge, status: 'failed', decline: refusal }, 'failed', null)
+  if (charge.multi_use) throw wrongState('a multi-use charge outlives a declined payment', false)
+  return tell(shop, { ...charge, status: 'failed', decline: refusal }, 'failed', null, telling)
 }
 
 /** The provider takes the last payment back, and says so. A multi-use charge stays pending. */
-export async function reverse(shop: Shop, charge: StoredCharge): Promise<Moved> {
+export async function reverse(shop: Shop, charge: StoredCharge, telling: Telling = plainly): Promise<Moved> {
   const at = charge.payments.findLastIndex(({ reversed }) => !reversed)
   const payment = charge.payments[at]
-  if (payment === undefined) throw new Refusal(409, 'invalid_state', 'the charge has no payment to take back')
+  if (payment === undefined) throw wrongState('the charge has no payment to take back', false)
   const reversed = { ...payment, reversed: true }
   const status = charge.multi_use ? charge.status : 'reversed'
-  return tell(shop, { ...charge, status, payments: charge.payments.with(at, reversed) }, 'reversed', reversed)
+  return tell(shop, { ...charge, status, payments: charge.payments.with(at, reversed) }, 'reversed', reversed, telling)
 }
 
 /** The charge as it now is, told again: for whoever missed it the first time. */
-export async function tellAgain(shop: Shop, charge: StoredCharge): Promise<Moved> {
-  if (charge.completion === 'silence') return { charge, callback: null }
+export async function tellAgain(shop: Shop, charge: StoredCharge, telling: Telling = plainly): Promise<Moved> {
+  if (charge.completion === 'silence') return { charge, callbacks: [] }
   const status = statusOf(charge, shop.runtime.now())
   const payment = status === 'paid' || status === 'reversed' || charge.multi_use ? charge.payments.at(-1) ?? null : null
-  return tell(shop, charge, payment !== null && charge.multi_use ? 'paid' : status, payment)
+  return tell(shop, charge, payment !== null && charge.multi_use ? 'paid' : status, payment, telling)
+}
+
+/**
+ * A notice of the status, be it so or not; the charge stays as it is. Of a payment that was never made it makes one up,
+ * which a look-up does not know. Tells of silent charges too.
+ */
+export async function notify(shop: Shop, charge: StoredCharge, status: ChargeStatus, telling: Telling): Promise<Moved> {
+  const madeUp: StoredPayment = {
+    reference: `${charge.reference}-P${charge.payments.length + 1}`, amount_idr: charge.amount_idr,
+    completed_at: shop.runtime.now().toISOString(), reversed: status === 'reversed',
+  }
+  const payment = status === 'paid' || status === 'reversed' ? charge.payments.at(-1) ?? madeUp : null
+  const about = counted(shop, charge)
+  return { charge: about, callbacks: await sendNotice(shop.callbacks, noticeOf(about, status, payment), telling) }
 }
 
 /** The provider ends a pending charge of itself, and says so. */
-export async function expireAndTell(shop: Shop, charge: StoredCharge): Promise<Moved> {
+export async function expireAndTell(shop: Shop, charge: StoredCharge, telling: Telling = plainly): Promise<Moved> {
   // Judged by the state it was moved to: of a charge whose time has run out, this is the notice that it has.
-  if (charge.status !== 'pending') throw new Refusal(409, 'invalid_state', `the charge is ${charge.status}`)
-  return tell(shop, { ...charge, status: 'expired' }, 'expired', null)
+  if (charge.status !== 'pending') throw wrongState(`the charge is ${charge.status}`, charge.notices > 0)
+  return tell(shop, expired(shop, charge), 'expired', null, telling)
 }
 
 /** The merchant's side ends the charge: it expires if it is pending, and is left alone if it is not. No callback. */
 export function expire(shop: Shop, charge: StoredCharge): StoredCharge {
-  return charge.status === 'pending' ? shop.ledger.save({ ...charge, status: 'expired' }) : charge
+  return charge.status === 'pending' ? shop.ledger.save(expired(shop, charge)) : charge
 }
 
 async function tell(
-  shop: Shop, moved: StoredCharge, status: ChargeStatus, payment: StoredPayment | null,
+  shop: Shop, moved: StoredCharge, status: ChargeStatus, payment: StoredPayment | null, telling: Telling,
 ): Promise<Moved> {
-  const charge = shop.ledger.save({ ...moved, notices: moved.notices + 1 })
-  if (charge.mute || shop.callbacks === null) return { charge, callback: null }
-  return { charge, callback: await sendCallback(shop.callbacks, charge, callbackBody(charge, status, payment)) }
+  if (moved.mute || telling.silent) return { charge: shop.ledger.save(moved), callbacks: [] }
+  const charge = counted(shop, moved)
+  return { charge, callbacks: await sendNotice(shop.callbacks, noticeOf(charge, status, payment), telling) }
+}
+
+function expired(shop: Shop, charge: StoredCharge): StoredCharge {
+  return { ...charge, status: 'expired', expired_at: shop.runtime.now().toISOString() }
+}
+
+function counted(shop: Shop, charge: StoredCharge): StoredCharge {
+  return shop.ledger.save({ ...charge, notices: charge.notices + 1 })
+}
+
+function noticeOf(charge: StoredCharge, status: ChargeStatus, payment: StoredPayment | null): Notice {
+  const about = { key: charge.key, reference: charge.reference, merchantReference: charge.merchant_reference }
+  return { about, url: charge.callback_url, body: callbackBody(charge, status, payment) }
 }
 
 function requirePending(charge: StoredCharge, now: Date): void {
   const status = statusOf(charge, now)
-  if (status !== 'pending') throw new Refusal(409, 'invalid_state', `the charge is ${status}`)
+  if (status !== 'pending') throw wrongState(`the charge is ${status}`, charge.notices > 0)
+}
+
+/** `reported`: how the charge stands was told, or will be once it is no longer held back. */
+export function wrongState(message: string, reported: boolean): Refusal {
+  return new Refusal(409, 'invalid_state', message, { reported })
 }
 
 function ownLimit(request: AcceptedRequest, now: Date): Date {

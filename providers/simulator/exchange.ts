@@ -1,27 +1,33 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { parseJson } from '../simulatorWire.ts'
+import { parseJson } from '../readJson.ts'
 
 const BODY_LIMIT = 64 * 1024
 
 /** An answer: JSON, a page, or a way on. */
 export type Reply =
-  | { readonly status: number; readonly json: unknown }
+  | { readonly status: number; readonly json: unknown; readonly headers?: Readonly<Record<string, string>> }
   | { readonly status: number; readonly html: string }
   | { readonly status: 303; readonly location: string }
 
-/** The simulator leaves the caller without an answer; the connection stays open until the caller gives up. */
-export const noAnswer = Symbol('no answer')
+/**
+ * What a call leads to: an answer, none (`silence`: the connection stays open until the caller gives up), or a
+ * connection that is cut. `after` follows, answered or not.
+ */
+export type Served = (Reply | { readonly silence: true } | { readonly reset: true }) & { readonly after?: () => Promise<unknown> }
 
 /** A refusal with the simulator's own code and message, thrown from anywhere below an operation. */
 export class Refusal extends Error {
   readonly status: number
   readonly code: string
+  /** Further members of the answer. */
+  readonly members: Readonly<Record<string, unknown>>
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, members: Readonly<Record<string, unknown>> = {}) {
     super(message)
     this.status = status
     this.code = code
+    this.members = members
   }
 }
 
@@ -67,6 +73,7 @@ export function send(response: ServerResponse, reply: Reply, close: boolean): vo
   if (close) response.setHeader('connection', 'close')
   response.statusCode = reply.status
   response.setHeader('cache-control', 'no-store')
+  if ('headers' in reply) for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value)
   if ('location' in reply) {
     response.setHeader('location', reply.location)
     response.end()

@@ -36,6 +36,32 @@ export interface StoredCharge {
   readonly mute: boolean
   /** The payer pays once the charge has expired; absent in journals of before. */
   readonly pays_late?: boolean
+  /** When it was moved to expired, be it before expires_at; absent in journals of before. */
+  readonly expired_at?: string
+  /** When the provider takes the payment back; absent in journals of before. */
+  readonly reverses_at?: string | null
+  /** Callbacks made so far; numbers their event ids. */
+  readonly notices: number
+}
+
+export interface StoredRefund {
+  readonly reference: string
+  readonly key: string
+  /** Of the request that made it. */
+  readonly fingerprint: string
+  readonly charge_key: string
+  readonly payment_reference: string
+  readonly amount_idr: number
+  readonly reason: string
+  readonly note: string | null
+  readonly destination: Readonly<Record<string, unknown>> | null
+  readonly callback_url: string | null
+  readonly created_at: string
+  readonly status: 'pending' | 'succeeded' | 'failed'
+  readonly completed_at: string | null
+  readonly decline: { readonly code: string; readonly message: string } | null
+  /** How a pending refund ends by itself. */
+  readonly ends_as: 'succeeded' | 'failed' | null
   /** Callbacks made so far; numbers their event ids. */
   readonly notices: number
 }
@@ -43,16 +69,20 @@ export interface StoredCharge {
 type JournalRecord =
   | { readonly type: 'call'; readonly key: string; readonly times: number }
   | { readonly type: 'charge'; readonly charge: StoredCharge }
+  | { readonly type: 'refund'; readonly refund: StoredRefund }
 
 /**
  * Everything the simulator knows. With a journal, each change is in the file before it is in memory, so that a process
- * killed at any point starts again with every charge it ever answered for.
+ * killed at any point starts again with every charge and refund it ever answered for.
  */
 export class Ledger {
   readonly #charges = new Map<string, StoredCharge>()
   readonly #references = new Map<string, string>()
   readonly #numbers = new Set<string>()
   readonly #calls = new Map<string, number>()
+  readonly #refunds = new Map<string, StoredRefund>()
+  readonly #refundKeys = new Map<string, string>()
+  readonly #refundsOfCharge = new Map<string, Set<string>>()
   readonly #journalPath: string | null
   #journal: number | null = null
 
@@ -71,6 +101,30 @@ export class Ledger {
   byReference(reference: string): StoredCharge | undefined {
     const key = this.#references.get(reference)
     return key === undefined ? undefined : this.#charges.get(key)
+  }
+
+  refundByKey(key: string): StoredRefund | undefined {
+    return this.#refunds.get(key)
+  }
+
+  refundByReference(reference: string): StoredRefund | undefined {
+    const key = this.#refundKeys.get(reference)
+    return key === undefined ? undefined : this.#refunds.get(key)
+  }
+
+  /** Refunds of the charge under a key, those that were declined among them, oldest first. */
+  refundsOf(chargeKey: string): StoredRefund[] {
+    return [...this.#refundsOfCharge.get(chargeKey) ?? []].flatMap((key) => this.#refunds.get(key) ?? [])
+  }
+
+  /** Every refund, those that were declined among them, oldest first. */
+  allRefunds(): StoredRefund[] {
+    return [...this.#refunds.values()]
+  }
+
+  saveRefund(refund: StoredRefund): StoredRefund {
+    this.#record({ type: 'refund', refund })
+    return refund
   }
 
   /** Every charge, oldest first. */
@@ -105,6 +159,9 @@ export class Ledger {
     this.#references.clear()
     this.#numbers.clear()
     this.#calls.clear()
+    this.#refunds.clear()
+    this.#refundKeys.clear()
+    this.#refundsOfCharge.clear()
     if (this.#journalPath !== null) this.#rewriteJournal(this.#journalPath)
   }
 
@@ -123,6 +180,13 @@ export class Ledger {
       this.#calls.set(record.key, record.times)
       return
     }
+    if (record.type === 'refund') {
+      const { key, reference, charge_key: chargeKey } = record.refund
+      this.#refunds.set(key, record.refund)
+      this.#refundKeys.set(reference, key)
+      this.#refundsOfCharge.set(chargeKey, (this.#refundsOfCharge.get(chargeKey) ?? new Set()).add(key))
+      return
+    }
     const { charge } = record
     this.#charges.set(charge.key, charge)
     this.#references.set(charge.reference, charge.key)
@@ -130,12 +194,13 @@ export class Ledger {
     if (number !== undefined) this.#numbers.add(`${charge.channel}:${number}`)
   }
 
-  // One line for each charge instead of one for each change. Renamed into place: a kill leaves the old or the new one.
+  // One line for each charge and refund instead of one for each change. Renamed into place: a kill leaves the old or the new one.
   #rewriteJournal(path: string): void {
     this.close()
     const records: JournalRecord[] = [
       ...[...this.#calls].map(([key, times]) => ({ type: 'call' as const, key, times })),
       ...this.all().map((charge) => ({ type: 'charge' as const, charge })),
+      ...this.allRefunds().map((refund) => ({ type: 'refund' as const, refund })),
     ]
     writeFileSync(`${path}.new`, records.map((record) => `${JSON.stringify(record)}\n`).join(''), { mode: 0o600 })
     renameSync(`${path}.new`, path)
@@ -162,7 +227,7 @@ function readJournal(path: string): JournalRecord[] {
 function readRecord(line: string): JournalRecord | null {
   try {
     const record = JSON.parse(line) as JournalRecord
-    return record.type === 'call' || record.type === 'charge' ? record : null
+    return record.type === 'call' || record.type === 'charge' || record.type === 'refund' ? record : null
   } catch {
     return null
   }

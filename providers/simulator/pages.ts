@@ -1,9 +1,9 @@
 import { channelOf } from '../../domain/channels.ts'
 import { decline, statusOf } from './charges.ts'
-import type { Shop } from './charges.ts'
 import { complete } from './completion.ts'
 import type { Reply } from './exchange.ts'
 import type { StoredCharge } from './ledger.ts'
+import type { Shop } from './shop.ts'
 
 /** The wallet's or pay-later provider's own page, where the payer ends up by redirect_url or payment_url. */
 export function showPage(shop: Shop, charge: StoredCharge): Reply {

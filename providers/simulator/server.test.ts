@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { SimulatorProvider } from '../simulatorProvider.ts'
 import { startSimulator } from './server.ts'
 import {
-  apiKey, call, callbackUrl, charged, heldFor, launch, provider, requestFor, runtime, secret, simulator,
+  apiKey, byKey, call, callbackUrl, charged, heldFor, launch, provider, requestFor, runtime, secret, simulator,
 } from './simulatorBench.ts'
 
 describe('the door', () => {
@@ -21,7 +21,7 @@ describe('the door', () => {
     }
     expect((await fetch(`${simulator.url}/health`)).status).toBe(200)
     expect((await new SimulatorProvider({ baseUrl: simulator.url, apiKey: 'wrong', runtime })
-      .createCharge(requestFor('qris'))).outcome).toBe('unknown')
+      .createCharge(requestFor('qris')))).toEqual({ outcome: 'misconfigured', reason: 'status 401 unauthenticated' })
   })
 
   test('malformed input is refused by name, and the simulator answers on', async () => {
@@ -76,9 +76,9 @@ describe('the journal', () => {
     const request = requestFor('va_bank_e')
     const charge = charged(await provider.createCharge(request))
     await call('POST', `/control/charges/${charge.reference}/pay`)
-    const found = await provider.findCharge(request.key)
+    const found = await provider.findCharge(byKey(request.key))
     await restart()
-    expect(await provider.findCharge(request.key)).toEqual(found)
+    expect(await provider.findCharge(byKey(request.key))).toEqual(found)
     expect(charged(await provider.createCharge(request)).fields).toEqual(charge.fields)
     expect(await heldFor(request.key)).toEqual({ charges: 1, create_calls: 2 })
     await restart()
@@ -91,7 +91,7 @@ describe('the journal', () => {
     const { key } = charged(await provider.createCharge(requestFor('qris')))
     appendFileSync(path, '{"type":"charge","charge":{"refer')
     await restart()
-    expect((await provider.findCharge(key)).outcome).toBe('found')
+    expect((await provider.findCharge(byKey(key))).outcome).toBe('found')
     writeFileSync(path, 'something else\n')
     await expect(startSimulator({ port: 0, runtime, apiKey, callbackSecret: secret, callbackUrl, journalPath: path }))
       .rejects.toThrow('line 1 is no record')
@@ -105,7 +105,7 @@ describe('the journal', () => {
     expect((await provider.createCharge(requestFor('qris'))).outcome).toBe('charged')
     await restart()
     expect((await call('GET', '/control/charges')).json.total).toBe(1)
-    expect(await provider.findCharge(key)).toEqual({ outcome: 'absent' })
+    expect(await provider.findCharge(byKey(key))).toEqual({ outcome: 'absent' })
   })
 })
 
@@ -146,14 +146,14 @@ describe('the process', () => {
     child.kill('SIGKILL')
     await once(child, 'exit')
     const again = await clientOf(run())
-    for (const charge of made) expect(await again.findCharge(charge.key)).toEqual({ outcome: 'found', charge })
+    for (const charge of made) expect(await again.findCharge(byKey(charge.key))).toEqual({ outcome: 'found', charge })
   })
 
   test('ends at SIGTERM with status 0, callers without an answer notwithstanding', async () => {
     const child = run()
     const client = await clientOf(child)
     const left = client.createCharge(requestFor('qris', { amountIdr: 111_003, expiresAt: null }))
-    while ((await client.findCharge('none')).outcome !== 'absent');
+    while ((await client.findCharge(byKey('none'))).outcome !== 'absent');
     child.kill('SIGTERM')
     expect(await once(child, 'exit')).toEqual([0, null])
     expect((await left).outcome).toBe('unknown')

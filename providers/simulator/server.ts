@@ -3,18 +3,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readConfiguration } from '../../domain/configuration.ts'
 import { systemRuntime } from '../../domain/runtime.ts'
 import type { Runtime } from '../../domain/runtime.ts'
-import { readBehaviour } from './behaviours.ts'
-import type { Queued } from './behaviours.ts'
-import { expire, viewOf } from './charges.ts'
-import type { Shop } from './charges.ts'
-import { payLate } from './completion.ts'
-import { listCharges, moveCharge, payLateNow } from './control.ts'
-import { createCharge } from './creation.ts'
-import { carriesKey, noAnswer, readBody, readJson, Refusal, send } from './exchange.ts'
-import type { Reply } from './exchange.ts'
+import { apiRoutes } from './api.ts'
+import { catchUp } from './completion.ts'
+import { controlRoutes } from './control.ts'
+import { carriesKey, readBody, readJson, Refusal, send } from './exchange.ts'
+import type { Served } from './exchange.ts'
+import { HeldCallbacks } from './heldCallbacks.ts'
 import { Ledger } from './ledger.ts'
-import type { StoredCharge } from './ledger.ts'
+import { chargeOf } from './lookup.ts'
 import { choose, showPage } from './pages.ts'
+import { readMembers, routed } from './route.ts'
+import type { Shop } from './shop.ts'
 
 export interface SimulatorSettings {
   /** 0: any free port. */
@@ -61,27 +60,24 @@ export async function startSimulator(settings: SimulatorSettings): Promise<Runni
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
   const { runtime, callbackSecret: secret, callbackUrl: defaultUrl } = settings
   const shop: Shop = {
-    ledger, runtime, callbacks: { runtime, secret, defaultUrl }, publicUrl: settings.publicUrl ?? url,
+    ledger, runtime, callbacks: { runtime, secret, defaultUrl, held: new HeldCallbacks() }, publicUrl: settings.publicUrl ?? url, queue: [],
   }
-  const queue: Queued[] = []
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    serve(shop, queue, settings.apiKey, request).then(
-      (reply) => {
-        if (reply !== noAnswer) send(response, reply, false)
-      },
+    serve(shop, settings.apiKey, request).then(
+      (served) => answer(response, served),
       (error: unknown) => {
         const refusal = error instanceof Refusal ? error : new Refusal(500, 'simulator_error', 'the simulator failed')
-        if (refusal !== error && !request.destroyed) process.stderr.write(`simulator: ${String(error)}\n`)
-        send(response, { status: refusal.status, json: { code: refusal.code, message: refusal.message } },
+        if (refusal !== error && !request.destroyed) report(error)
+        send(response, { status: refusal.status, json: { code: refusal.code, message: refusal.message, ...refusal.members } },
           refusal.status === 413)
       },
     ).catch((error: unknown) => {
-      process.stderr.write(`simulator: ${String(error)}\n`)
+      report(error)
       response.destroy()
     })
   })
   const late = setInterval(() => {
-    payLate(shop).catch((error: unknown) => process.stderr.write(`simulator: ${String(error)}\n`))
+    catchUp(shop, false).catch(report)
   }, lateEveryMs).unref()
   return {
     url,
@@ -96,50 +92,42 @@ export async function startSimulator(settings: SimulatorSettings): Promise<Runni
   }
 }
 
-const moves = ['pay', 'complete', 'decline', 'expire', 'reverse']
+function report(error: unknown): void {
+  process.stderr.write(`simulator: ${String(error)}\n`)
+}
 
-async function serve(
-  shop: Shop, queue: Queued[], apiKey: string, request: IncomingMessage,
-): Promise<Reply | typeof noAnswer> {
+function answer(response: ServerResponse, served: Served): void {
+  if ('reset' in served) response.socket?.resetAndDestroy()
+  else if (!('silence' in served)) send(response, served, false)
+  const { after } = served
+  if (after === undefined) return
+  const follow = () => void after().catch(report)
+  // Once the answer is on its way, so that the two arrive in this order as a rule.
+  if (response.writableEnded && !response.destroyed) response.once('close', follow)
+  else follow()
+}
+
+async function serve(shop: Shop, apiKey: string, request: IncomingMessage): Promise<Served> {
   const address = URL.parse(request.url ?? '', 'http://simulator')
   if (address === null) throw new Refusal(400, 'invalid_address', 'the address is malformed')
-  const [first, second, third, fourth, ...more] = address.pathname.split('/').slice(1)
-  const at = `${request.method} /${first}`
-  if (at === 'GET /health' && second === undefined) return { status: 200, json: { status: 'ok' } }
-  if (first === 'pages' && fourth === undefined) return servePages(shop, request, second, third)
+  const { pathname, searchParams: query } = address
+  const method = request.method ?? ''
+  if (method === 'GET' && pathname === '/health') return { status: 200, json: { status: 'ok' } }
+  const [, first, reference, move, ...more] = pathname.split('/')
+  if (first === 'pages' && more.length === 0) return servePages(shop, request, reference, move)
   if (!carriesKey(request, apiKey)) throw new Refusal(401, 'unauthenticated', 'the API key is missing or wrong')
   const body = readJson(await readBody(request))
-
-  if (at === 'POST /charges' && second === undefined) return createCharge(shop, queue, body)
-  if (at === 'GET /charges' && second === undefined) return findCharge(shop, address.searchParams.get('key'))
-  if (at === 'POST /charges' && third === 'expire' && fourth === undefined) {
-    return { status: 200, json: viewOf(shop, expire(shop, chargeOf(shop, second))) }
-  }
-  if (at === 'GET /control' && second === 'charges' && third === undefined) {
-    return listCharges(shop, address.searchParams)
-  }
-  if (at === 'POST /control' && second === 'charges' && more.length === 0) {
-    if (fourth !== undefined && moves.includes(fourth)) {
-      return moveCharge(shop, chargeOf(shop, third), fourth, body)
-    }
-  }
-  if (at === 'POST /control' && third === undefined && second === 'next') {
-    queue.push(readBehaviour(body))
-    return { status: 200, json: { queued: queue.length } }
-  }
-  if (at === 'POST /control' && third === undefined && second === 'late') return payLateNow(shop)
-  if (at === 'POST /control' && third === undefined && second === 'reset') {
-    queue.length = 0
-    shop.ledger.reset()
-    return { status: 200, json: { queued: 0 } }
-  }
+  const api = routed(apiRoutes, method, pathname)
+  if (api) return api.route.serve(shop, { parameters: api.parameters, query, body: body as Record<string, unknown> })
+  const control = routed(controlRoutes, method, pathname)
+  if (control) return control.route.serve(shop, { parameters: control.parameters, query, body: readMembers(control.route, body) })
   throw new Refusal(404, 'no_such_operation', 'the simulator has no such operation')
 }
 
 // The payer's browser has no API key: the reference in the address is what it knows.
 async function servePages(
   shop: Shop, request: IncomingMessage, reference: string | undefined, move: string | undefined,
-): Promise<Reply> {
+): Promise<Served> {
   const charge = chargeOf(shop, reference)
   if (request.method === 'GET' && move === undefined) return showPage(shop, charge)
   if (request.method === 'POST' && (move === 'pay' || move === 'decline')) {
@@ -147,18 +135,6 @@ async function servePages(
     return choose(shop, chargeOf(shop, reference), move)
   }
   throw new Refusal(404, 'no_such_operation', 'the simulator has no such operation')
-}
-
-function findCharge(shop: Shop, key: string | null): Reply {
-  if (key === null || key === '') throw new Refusal(400, 'invalid_request', 'the query needs key')
-  const charge = shop.ledger.byKey(key)
-  return { status: 200, json: { charges: charge === undefined ? [] : [viewOf(shop, charge)] } }
-}
-
-function chargeOf(shop: Shop, reference: string | undefined): StoredCharge {
-  const charge = reference === undefined ? undefined : shop.ledger.byReference(reference)
-  if (charge === undefined) throw new Refusal(404, 'charge_not_found', 'there is no such charge')
-  return charge
 }
 
 async function runFromEnvironment(): Promise<void> {

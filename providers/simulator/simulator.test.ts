@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { channelCodes, channelOf } from '../../domain/channels.ts'
+import type { ChannelCode } from '../../domain/channels.ts'
 import { parseQris } from '../../domain/qris.ts'
 import { SimulatorProvider } from '../simulatorProvider.ts'
 import { magicAmounts } from './magicAmounts.ts'
 import {
-  apiKey, call, callbackAt, charged, createUnanswered, heldFor, provider, received, requestFor, runtime,
+  apiKey, byKey, call, callbackAt, charged, createUnanswered, heldFor, known, provider, received, requestFor, runtime,
   simulator, slept, start,
 } from './simulatorBench.ts'
 
@@ -60,7 +61,7 @@ describe('typed fields', () => {
     expect(await page.text()).toContain('Rp 150.000')
     const paid = await fetch(`${address}/pay`, { method: 'POST', redirect: 'manual' })
     expect(paid.headers.get('location')).toBe(returnUrl)
-    expect(await provider.findCharge(made.key)).toMatchObject({ charge: { status: 'paid' } })
+    expect(await provider.findCharge(byKey(made.key))).toMatchObject({ charge: { status: 'paid' } })
     expect(received).toHaveLength(1)
   })
 
@@ -76,14 +77,15 @@ describe('typed fields', () => {
   })
 
   test('every channel with a provider can be charged, and takes every magic amount', async () => {
-    for (const channel of provider.capabilities.channels) {
+    const servedChannels = Object.keys(provider.capabilities) as ChannelCode[]
+    for (const channel of servedChannels) {
       expect((await provider.createCharge(requestFor(channel))).outcome).toBe('charged')
       for (const { amountIdr } of magicAmounts) {
         expect(amountIdr).toBeGreaterThanOrEqual(channelOf(channel).min_amount_idr)
         expect(amountIdr).toBeLessThanOrEqual(channelOf(channel).max_amount_idr)
       }
     }
-    expect(provider.capabilities.channels).toEqual(channelCodes.filter((code) => code !== 'cash'))
+    expect(servedChannels).toEqual(channelCodes.filter((code) => code !== 'cash'))
     expect((await provider.createCharge(requestFor('cash'))).outcome).toBe('declined')
   })
 })
@@ -100,14 +102,14 @@ describe('creation', () => {
     const request = requestFor('qris')
     await provider.createCharge(request)
     expect(await provider.createCharge({ ...request, amountIdr: 150_001 })).toMatchObject({ outcome: 'unknown' })
-    expect(await provider.findCharge(request.key)).toMatchObject({ outcome: 'found', charge: { amountIdr: 150_000 } })
+    expect(await provider.findCharge(byKey(request.key))).toMatchObject({ outcome: 'found', charge: { amountIdr: 150_000 } })
   })
 
   test('findCharge tells a charge made under our key from none', async () => {
     const request = requestFor('otc_store_a')
-    expect(await provider.findCharge(request.key)).toEqual({ outcome: 'absent' })
+    expect(await provider.findCharge(byKey(request.key))).toEqual({ outcome: 'absent' })
     const charge = charged(await provider.createCharge(request))
-    expect(await provider.findCharge(request.key)).toEqual({ outcome: 'found', charge })
+    expect(await provider.findCharge(byKey(request.key))).toEqual({ outcome: 'found', charge })
   })
 
   test('pay-later below its floor is declined in the provider\'s own words, at the floor it is charged', async () => {
@@ -137,11 +139,11 @@ describe('creation', () => {
 
     const afterwards = requestFor('qris', { amountIdr: 111_002 })
     expect((await createUnanswered(afterwards)).outcome).toBe('unknown')
-    expect((await provider.findCharge(afterwards.key)).outcome).toBe('found')
+    expect((await provider.findCharge(byKey(afterwards.key))).outcome).toBe('found')
 
     const before = requestFor('qris', { amountIdr: 111_003 })
     expect((await createUnanswered(before)).outcome).toBe('unknown')
-    expect((await provider.findCharge(before.key)).outcome).toBe('absent')
+    expect((await provider.findCharge(byKey(before.key))).outcome).toBe('absent')
     expect((await provider.createCharge(before)).outcome).toBe('charged')
   })
 
@@ -158,7 +160,7 @@ describe('behaviours', () => {
     await call('POST', '/control/next', { behaviour: 'time-out-after-charging' })
     const request = requestFor('qris')
     expect((await createUnanswered(request)).outcome).toBe('unknown')
-    expect((await provider.findCharge(request.key)).outcome).toBe('found')
+    expect((await provider.findCharge(byKey(request.key))).outcome).toBe('found')
     expect((await provider.createCharge(request)).outcome).toBe('charged')
     expect(await heldFor(request.key)).toEqual({ charges: 1, create_calls: 2 })
   })
@@ -168,7 +170,7 @@ describe('behaviours', () => {
     const request = requestFor('qris')
     await createUnanswered(request)
     await createUnanswered(request)
-    expect(await provider.findCharge(request.key)).toEqual({ outcome: 'absent' })
+    expect(await provider.findCharge(byKey(request.key))).toEqual({ outcome: 'absent' })
     expect((await provider.createCharge(request)).outcome).toBe('charged')
     expect(await heldFor(request.key)).toEqual({ charges: 1, create_calls: 3 })
   })
@@ -177,12 +179,12 @@ describe('behaviours', () => {
     await call('POST', '/control/next', { behaviour: 'silent' })
     const request = requestFor('qris')
     await createUnanswered(request)
-    const found = await provider.findCharge(request.key)
+    const found = await provider.findCharge(byKey(request.key))
     if (found.outcome !== 'found') throw new Error('not found')
     const paid = await call('POST', `/control/charges/${found.charge.reference}/pay`)
     expect(paid.json.callback).toBeNull()
     expect(received).toHaveLength(0)
-    expect(await provider.findCharge(request.key)).toMatchObject({ charge: { status: 'paid' } })
+    expect(await provider.findCharge(byKey(request.key))).toMatchObject({ charge: { status: 'paid' } })
   })
 
   test('decline: the code and message asked for arrive unchanged', async () => {
@@ -213,8 +215,8 @@ describe('behaviours', () => {
   test('error 500: an unknown outcome, and no charge', async () => {
     await call('POST', '/control/next', { behaviour: 'error-500' })
     const request = requestFor('qris')
-    expect(await provider.createCharge(request)).toEqual({ outcome: 'unknown', reason: 'status 500' })
-    expect(await provider.findCharge(request.key)).toEqual({ outcome: 'absent' })
+    expect(await provider.createCharge(request)).toEqual({ outcome: 'unknown', reason: 'status 500 provider_error' })
+    expect(await provider.findCharge(byKey(request.key))).toEqual({ outcome: 'absent' })
   })
 
   test('a behaviour for one key or one reference of a merchant leaves all others alone', async () => {
@@ -233,7 +235,7 @@ describe('behaviours', () => {
     expect(await hasty.createCharge(requestFor('qris')))
       .toMatchObject({ outcome: 'unknown', reason: expect.stringContaining('TimeoutError') })
     await simulator.close()
-    expect((await provider.findCharge('gone')).outcome).toBe('unknown')
-    expect((await provider.expireCharge('SIM0')).outcome).toBe('unknown')
+    expect((await provider.findCharge(byKey('gone'))).outcome).toBe('unknown')
+    expect((await provider.expireCharge(known({ key: 'none', reference: 'SIM0' }))).outcome).toBe('unknown')
   })
 })

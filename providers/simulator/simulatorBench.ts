@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import type { ChannelCode } from '../../domain/channels.ts'
 import type { Runtime } from '../../domain/runtime.ts'
-import type { Charge, ChargeRequest, CreateChargeResult } from '../paymentProvider.ts'
+import type { Charge, ChargeIdentity, ChargeRequest, CreateChargeResult, KnownCharge } from '../paymentProvider.ts'
 import { SimulatorProvider } from '../simulatorProvider.ts'
 import { startSimulator } from './server.ts'
 import type { RunningSimulator } from './server.ts'
@@ -26,6 +26,11 @@ export interface AnyAnswer {
   readonly message?: string
   readonly total?: number
   readonly charges?: readonly Readonly<Record<string, unknown>>[]
+  readonly refunds?: readonly Readonly<Record<string, unknown>>[]
+  readonly queued?: readonly unknown[]
+  readonly held?: readonly { readonly id: string; readonly event: string }[]
+  readonly released?: readonly { readonly id: string; readonly callback: unknown }[]
+  readonly callbacks?: readonly unknown[]
   readonly by_key?: Readonly<Record<string, { charges: number; create_calls: number }>>
   readonly callback?: unknown
 }
@@ -126,6 +131,19 @@ export function requestFor(channel: ChannelCode, change: Partial<ChargeRequest> 
   }
 }
 
+/** A charge as it is asked for by our key alone; the simulator does not look at the channel. */
+export function byKey(key: string): ChargeIdentity {
+  return { key, reference: null, channel: 'qris' }
+}
+
+/** A charge as it is asked for once its creation was answered. */
+export function known({ key, reference }: { key: string; reference: string }): KnownCharge {
+  return { key, reference, channel: 'qris' }
+}
+
+/** What stands beside a callback's headers and body. */
+export const toCallbackAddress = { method: 'POST', path: '/callbacks' } as const
+
 /** The charge of a creation that succeeded; throws on any other. */
 export function charged(result: CreateChargeResult): Charge {
   if (result.outcome !== 'charged') throw new Error(`not charged: ${JSON.stringify(result)}`)
@@ -147,6 +165,19 @@ export async function call(
 /** How many charges the simulator holds under the key, and how often one was asked for. */
 export async function heldFor(key: string): Promise<{ charges: number; create_calls: number } | undefined> {
   return (await call('GET', `/control/charges?key=${key}`)).json.by_key?.[key]
+}
+
+const behavioursLeft = async (): Promise<number> => ((await call('GET', '/control/next')).json.queued ?? []).length
+
+/** Makes a call that gets no answer, and gives up on it once it has changed what `counted` counts: the behaviours left, unless told. */
+export async function unanswered<Result>(attempt: () => Promise<Result>, counted = behavioursLeft): Promise<Result> {
+  const before = await counted()
+  const pending = attempt()
+  while (await counted() === before);
+  giveUp.abort()
+  const result = await pending
+  giveUp = new AbortController()
+  return result
 }
 
 /** Begins a creation that gets no answer, and gives up on it once the simulator has dealt with it. */

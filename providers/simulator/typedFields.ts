@@ -64,6 +64,11 @@ export function referenceOf(key: string): string {
   return `SIM${sha256(`charge:${key}`).slice(0, 20).toUpperCase()}`
 }
 
+/** The reference of the refund under `key`. */
+export function refundReferenceOf(key: string): string {
+  return `SIMR${sha256(`refund:${key}`).slice(0, 20).toUpperCase()}`
+}
+
 function qrString({ request, reference }: FieldSource): string {
   const { merchant } = request
   const pan = PAN_PREFIX + digits(`pan:${merchant.id}`, 10)

@@ -1,84 +1,125 @@
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { html } from '../../pages/html.ts'
-import type { Html } from '../../pages/html.ts'
-import { mostKept } from './deliveries.ts'
+import type { Html, Part } from '../../pages/html.ts'
+import { rupiah } from '../../pages/format.ts'
+import { script, style } from './assetFiles.ts'
+import { answerPart, bannerPart } from './answerPart.ts'
+import type { AnswerRule } from './answers.ts'
+import { visible } from './bodyText.ts'
+import { answerInWords, mostBytesKept, mostKept } from './deliveries.ts'
 import type { Deliveries, Delivery } from './deliveries.ts'
+import { detailPart, timeOfDay } from './detailPart.ts'
+import { counted, mark } from './pageParts.ts'
+import { filtered, hrefOf, isFiltered, kindOf } from './view.ts'
+import type { View } from './view.ts'
 
-/** The page's stylesheet; its address changes with its content. */
-export const style = styleFile('./inbox.css')
-
-function styleFile(name: string): { path: string, body: Buffer } {
-  const body = readFileSync(new URL(name, import.meta.url))
-  return { path: `/inbox-${createHash('sha256').update(body).digest('hex').slice(0, 12)}.css`, body }
+export interface PageParts {
+  kept: Deliveries
+  rules: readonly AnswerRule[]
+  receiverUrl: string
+  keyBeginning: string
+  /** Tells one start of the inbox from another: the numbers begin anew. */
+  run: string
 }
 
-const refreshSeconds = 3
-
-/**
- * The inbox: each delivery newest first. `isHeld`: nothing is loaded again by itself and everything is unfolded, for
- * reading; else it is loaded again every few seconds with the newest's check and body unfolded.
- */
-export function inboxPage(deliveries: Deliveries, receiverUrl: string, isHeld: boolean): Html {
-  const newest = deliveries.newest()
-  const events = new Set(newest.map(({ eventId }) => eventId).filter((id) => id !== null)).size
+/** The inbox: what has come, newest first, with the one that the view names unfolded. */
+export function inboxPage(parts: PageParts, view: View): Html {
+  const all = parts.kept.newest()
+  const shown = filtered(all, view)
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-${!isHeld && html`<meta http-equiv="refresh" content="${refreshSeconds}">`}
-<title>Inbox · ${newest.length === 0 ? 'empty' : counted(newest.length, 'delivery', 'deliveries')}</title>
+<meta name="color-scheme" content="light dark">
+<title>Webhook inbox</title>
 <link rel="stylesheet" href="${style.path}">
+<script src="${script.path}" defer></script>
 </head>
 <body>
 <header>
-<h1>Webhook inbox</h1>
-<p>What the demo merchant's subscription has sent to <code>${receiverUrl}</code></p>
-<p class="counts"><strong>${counted(newest.length, 'delivery', 'deliveries')}</strong> of <strong>${counted(events, 'event', 'events')}</strong>${deliveries.total() > newest.length
-  && html`, the last ${mostKept} of ${deliveries.total()}`}</p>
-<nav>${isHeld ? html`<a href="/">Look for new ones every ${refreshSeconds} s</a>` : html`<a href="/?hold">Hold still and unfold all</a>`}</nav>
+<div><h1>Webhook inbox</h1><p class="soft receiver">https receiver of the demo merchant: <code>${parts.receiverUrl}</code></p></div>
+<div class="tools"><p id="live" class="soft scripted" role="status"></p>
+<button type="button" id="pause" class="quiet scripted" aria-pressed="false">Pause</button>
+<noscript><a class="button quiet" href="${hrefOf(view)}">Refresh</a></noscript>
+<form method="post" action="/clear"><button class="quiet" id="clear">Clear</button></form></div>
 </header>
-<main>
-${newest.length === 0 && html`<p class="empty">Nothing has come yet. Create a payment intent: its first event is here within a second or two.</p>`}
-${newest.map((delivery, at) => entry(delivery, isHeld, at === 0, isRepeated(delivery, newest)))}
+<main data-run="${parts.run}">
+<div id="banner">${bannerPart(parts.rules)}</div>
+<p class="hidden" id="said" role="status"></p>
+<div id="panes"><div id="left">
+<div id="controls">${answerPart(all, parts.rules)}${filterPart(all, view)}</div>
+<p id="counts">${countsPart(all, shown, view)}</p>
+<button type="button" id="pill" hidden></button>
+${listPart(shown, all, parts, view)}
+<p id="note" class="soft">${parts.kept.dropped() > 0 && `${counted(parts.kept.dropped(), 'older one was', 'older ones were')} dropped: the last ${
+    mostKept} are kept, ${mostBytesKept / 1_048_576} MiB of bodies at most.`}</p>
+</div>${placePart()}</div>
 </main>
 </body>
 </html>
 `
 }
 
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`
+function countsPart(all: readonly Delivery[], shown: readonly Delivery[], view: View): Part {
+  const events = new Set(all.map(({ number, told }) => told.eventId ?? number)).size
+  const wrong = all.filter(({ check }) => !check.genuine).length
+  return html`${isFiltered(view) && html`<strong>${shown.length} shown</strong> of `}<strong>${
+    counted(all.length, 'delivery', 'deliveries')}</strong> of <strong>${counted(events, 'event', 'events')}</strong>${
+    wrong > 0 && html`, ${wrong} with a wrong signature`}`
 }
 
-/** Whether the event has come before, as it does when it is delivered again. */
-function isRepeated({ eventId, number }: Delivery, all: readonly Delivery[]): boolean {
-  return eventId !== null && all.some((other) => other.eventId === eventId && other.number < number)
+/** Options with how often each occurs; the one that is chosen is there even if nothing has it. */
+function options(name: string, any: string, values: readonly string[], chosen: string): Html {
+  const counts = new Map<string, number>(chosen === '' ? [] : [[chosen, 0]])
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return html`<select name="${name}" id="filter-${name}" aria-label="${any}"><option value="">${any}</option>${
+    [...counts].toSorted(([a], [b]) => a < b ? -1 : 1).map(([value, count]) => value === chosen
+    ? html`<option value="${value}" selected>${visible(value)} (${count})</option>` : html`<option value="${value}">${visible(value)} (${
+    count})</option>`)}</select>`
 }
 
-function entry(delivery: Delivery, isHeld: boolean, isNewest: boolean, repeated: boolean): Html {
-  const { check, deliveryId, eventId, eventInBody, headers, kind, number, receivedAt, text } = delivery
-  const mirrors = kind !== null && kind === eventInBody
-  return html`<article class="${check.genuine ? 'good' : 'bad'}" id="delivery-${number}">
-<h2>${kind ?? 'without X-Service-Event-Kind'}</h2>
-<p class="verdict">${check.genuine ? 'Signature right' : 'Signature wrong: refused with 401'}${repeated && html` <span class="again">event seen before</span>`}</p>
-<dl>
-<dt>received</dt><dd><time datetime="${receivedAt.toISOString()}">${receivedAt.toISOString().replace('T', ' ').replace('Z', ' UTC')}</time></dd>
-<dt>delivery</dt><dd><code>${deliveryId ?? 'without X-Service-Delivery-Id'}</code></dd>
-<dt>event</dt><dd><code>${eventId ?? 'the body has no id'}</code></dd>
-</dl>
-${fold('Signature check', isHeld || isNewest, html`<dl>${check.steps.map(({ name, found, passed }) => html`<dt>${name}</dt><dd class="${mark(passed)}"><code>${found}</code></dd>`)}
-<dt>X-Service-Event-Kind mirrors event of the body</dt><dd class="${mark(mirrors)}"><code>${mirrors ? 'yes' : `no: ${eventInBody ?? 'it has none'}`}</code></dd></dl>`)}
-${fold('Headers', isHeld, html`<dl>${headers.map(([name, value]) => html`<dt>${name}</dt><dd><code>${value}</code></dd>`)}</dl>`)}
-${fold('Body', isHeld || isNewest, html`<pre tabindex="0">${text}</pre>`)}
-</article>`
+function filterPart(all: readonly Delivery[], view: View): Html {
+  return html`<form id="filter" method="get" action="/" role="search" aria-label="Filter">
+<input type="search" name="q" id="q" value="${view.q}" aria-label="Event, intent or delivery id, or text in the body" placeholder="Id or text in the body" autocomplete="off" spellcheck="false" maxlength="200" aria-keyshortcuts="/">
+<div class="selects">${options('kind', 'Kind', all.map(kindOf), view.kind)}
+${options('signature', 'Signature', all.map(({ check }) => check.genuine ? 'right' : 'wrong'), view.signature)}
+${options('answer', 'Answer', all.map(({ answer }) => answerInWords(answer)), view.answer)}</div>
+<p class="actions"><button class="quiet unscripted">Filter</button><span id="reset">${isFiltered(view) && html`<a href="${
+    hrefOf(view, { q: '', kind: '', signature: '', answer: '' })}">Show all</a>`}</span></p>
+</form>`
 }
 
-function mark(passed: boolean | null): string {
-  return passed === null ? 'looked' : passed ? 'passed' : 'failed'
+function listPart(shown: readonly Delivery[], all: readonly Delivery[], parts: PageParts, view: View): Html {
+  const empty = all.length === 0
+    ? html`<p>Nothing has come yet. Create a payment intent: its first event is here within a second or two.</p>`
+    : shown.length === 0 && html`<p>None of the ${all.length} fits the filter. <a href="${
+    hrefOf(view, { q: '', kind: '', signature: '', answer: '' })}">Show all</a></p>`
+  return html`<div id="empty">${empty}</div>
+<div id="scroller"><ol id="deliveries" aria-label="Deliveries, newest first" reversed>${
+    shown.map((delivery) => row(delivery, delivery.number === view.delivery, parts, view))}</ol></div>`
 }
 
-function fold(title: string, isOpen: boolean, content: Html): Html {
-  return isOpen ? html`<details open><summary>${title}</summary>${content}</details>` : html`<details><summary>${title}</summary>${content}</details>`
+/** Where details stand on a wide screen, while there are none. */
+function placePart(): Html {
+  return html`<div id="place"><p>Choose a delivery to see all of it.</p>
+<p class="scripted"><kbd>↑</kbd> <kbd>↓</kbd> move, <kbd>Enter</kbd> unfolds and folds, <kbd>/</kbd> filters, <kbd>Esc</kbd> leads back</p></div>`
+}
+
+function row(delivery: Delivery, isOpen: boolean, { keyBeginning, kept }: PageParts, view: View): Html {
+  const { answer, attempt, check, number, receivedAt, told } = delivery
+  const words = html`<span class="kind">${visible(kindOf(delivery))}</span><time datetime="${receivedAt.toISOString()}">${timeOfDay(receivedAt)}</time>
+<span class="state"><span class="${check.genuine ? 'good' : 'bad'}">${mark(check.genuine)} signature</span> <span class="${
+    isBad(answer) ? 'answer bad' : 'answer'}">${answerInWords(answer)}</span>${
+  attempt > 1 && html` <span class="again">attempt ${attempt}</span>`}${told.amountIdr !== null && html` <span class="amount">${
+    rupiah(told.amountIdr)}</span>`}</span>`
+  if (!isOpen) return html`<li id="delivery-${number}"><a class="row" href="${hrefOf(view, { delivery: number })}" aria-expanded="false" data-delivery="${
+    number}">${words}</a></li>`
+  const attempts = told.eventId === null ? [delivery] : kept.ofEvent(told.eventId)
+  return html`<li id="delivery-${number}" class="open"><a class="row" href="${hrefOf(view, { delivery: null })}" aria-expanded="true" data-delivery="${
+    number}">${words}</a>
+${detailPart(delivery, { attempts, keyBeginning, hrefOf: (other) => hrefOf(view, { delivery: other }) })}</li>`
+}
+
+function isBad({ state, status }: Delivery['answer']): boolean {
+  return state === 'answered' ? (status ?? 0) >= 300 : state !== 'answering'
 }

@@ -6,10 +6,9 @@ import {
 import type { WebhookSubscriptionRow } from '../../db/payments/webhookSubscriptions.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Runtime } from '../../domain/runtime.ts'
-import { sealingNonceBytes } from '../../domain/sealing.ts'
 import type { SealingKeys } from '../../domain/sealing.ts'
 import { eventKinds } from '../../domain/webhookEvents.ts'
-import { newWebhookSecret, webhookSecretIdentity } from '../../domain/webhookSignature.ts'
+import { newWebhookSecret, sealWebhookSecret, webhookSecretIdentity } from '../../domain/webhookSecrets.ts'
 
 /** The subscription of the inbox, as a run keeps it. */
 export interface InboxSubscription {
@@ -54,7 +53,7 @@ export async function seedInbox(sql: Sql, seed: InboxSeed): Promise<InboxSubscri
   const [id, secret] = [newId(runtime), newWebhookSecret(runtime)]
   await insertWebhookSubscription(sql, {
     id, tenantId, merchantId, url, description, events: eventKinds, createdAt: runtime.now(),
-    secret: sealing.seal(Buffer.from(secret), webhookSecretIdentity(id), runtime.randomBytes(sealingNonceBytes)),
+    secret: sealWebhookSecret(secret, id, sealing, runtime),
   })
   return { id, secret }
 }

@@ -1,4 +1,4 @@
-import { listEvents as listBodies } from '../../../db/payments/events.ts'
+import { listEventBodies } from '../../../db/payments/eventList.ts'
 import { envelopeOf, pageOf } from '../../../domain/paging.ts'
 import type { components } from '../../../generated/payments.ts'
 import { listScope } from '../addressedMerchant.ts'
@@ -6,8 +6,7 @@ import type { Handler } from '../handler.ts'
 
 export const listEvents: Handler<'listEvents'> = async ({ fail, query, reach, reply, sql }) => {
   const page = pageOf(query)
-  const { bodies, total } = await listBodies(sql, await listScope(sql, reach, query.merchant_id, fail), {
-    ...page, kind: query.kind ?? null, since: query.since === undefined ? null : new Date(query.since),
-  })
-  return reply(200, { events: bodies.map((body) => JSON.parse(body) as components['schemas']['MerchantEvent']), ...envelopeOf(total, page) })
+  const filters = { kind: query.kind ?? null, since: query.since === undefined ? null : new Date(query.since) }
+  const { rows, total } = await listEventBodies(sql, await listScope(sql, reach, query.merchant_id, fail), filters, page)
+  return reply(200, { events: rows.map(({ body }) => JSON.parse(body) as components['schemas']['MerchantEvent']), ...envelopeOf(total, page) })
 }

@@ -4,115 +4,144 @@ import { intentActs } from '../../../contract-tests/harness/intentActs.ts'
 import { startPayments } from '../../../contract-tests/harness/payments.ts'
 import { signCallback } from '../../../providers/callbackSignature.ts'
 
-const bench = await startPayments()
-const { call, clock, credential, database, given, send, simulator } = bench
+/** Questions about charges wait for this; set by a test. */
+let answered: Promise<void> = Promise.resolve()
+const bench = await startPayments({
+  toProvider: async (input, init) => {
+    if (init?.method === 'GET') await answered
+    return fetch(input, init)
+  },
+})
+const { call, clock, credential, database, given, send, settled, simulator } = bench
 const merchant = await given.merchant()
 const as = await given.apiKey(merchant)
+const { attempts, charged, created, event, kinds, read } = intentActs(bench, as)
 const path = { provider: 'simulator', credentialId: credential.id }
+const created1 = ['payment_intent.created']
+const paid = ['payment_intent.created', 'payment.completed']
 
 describe('200', () => {
-  test('a signed callback that matches nothing is kept raw', async () => {
-    const body = notice({})
-    const answer = await post(body)
-    expect(answer).toMatchObject({ status: 200, body: { received: true } })
-    expect(await kept(body)).toMatchObject({ outcome: 'unmatched', intent_id: null })
+  test('is answered, and the callback stored, while the provider has not said a word about it', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['va_bank_a'] })
+    answered = gate.promise
+    const { callback } = await simulator.pay(reference)
+    expect(callback).toMatchObject({ status: 200 })
+    expect(await callbacksOf(reference)).toMatchObject([{ outcome: 'received', tries: 0 }])
+    expect(await read(id)).toMatchObject({ status: 'open' })
+    gate.resolve()
+    await settled()
+    expect(await callbacksOf(reference)).toMatchObject([{ outcome: 'applied', tries: 1, next_try_at: null, intent_id: id }])
+    expect(await read(id)).toMatchObject({ status: 'paid' })
   })
 
-  test('bytes that are no JSON at all are kept raw', async () => {
+  test('a callback is stored with its bytes, its time and the headers that its provider names, and no others', async () => {
+    const body = `  ${notice({})}\n`
+    await send('receivePspWebhook', { params: path, body, headers: { ...signed(body), 'Authorization': 'Basic c2VjcmV0', 'User-Agent': 'Provider/1.0' } })
+    const [row] = await database.query((sql) => sql`select body, received_at, headers from payments.provider_callbacks where body = ${Buffer.from(body)}`)
+    expect(row).toEqual({
+      body: Buffer.from(body), received_at: clock.now(),
+      headers: { 'content-type': 'application/json', 'user-agent': 'Provider/1.0', 'x-simulator-signature': signed(body)['X-Simulator-Signature'] },
+    })
+  })
+
+  test('a signed callback that matches nothing is kept raw, for a later try', async () => {
+    const body = notice({})
+    const answer = await settled(post(body))
+    expect(answer).toMatchObject({ status: 200, body: { received: true } })
+    expect(await kept(body)).toMatchObject({ outcome: 'unmatched', intent_id: null, next_try_at: new Date(clock.now().getTime() + 30_000) })
+  })
+
+  test('bytes that are no JSON at all are kept raw, a repeat of them once', async () => {
     const body = Buffer.from([0xff, 0x00, 0x7b])
     expect((await post(body)).status).toBe(200)
-    expect(await kept(body)).toMatchObject({ outcome: 'ignored' })
+    expect((await post(body)).status).toBe(200)
+    expect(await allKept(body)).toMatchObject([{ outcome: 'ignored', next_try_at: null }])
   })
 
   test('an empty body is kept as a callback that says nothing', async () => {
     expect((await post('')).status).toBe(200)
+    expect(await kept('')).toMatchObject({ outcome: 'ignored' })
   })
 
-  test('a proof of payment makes the intent paid, once for each provider reference', async () => {
-    const created = await call('createPaymentIntent', {
-      as,
-      body: { amount_idr: 250_000, max_uses: 1, allowed_channels: ['va_bank_a'] },
+  test.each([['event_id', 'x'.repeat(9000)], ['event_id', 'a\0b'], ['key', 'a\0b'], ['payment_reference', 'p'.repeat(9000)], ['currency', '\0']])(
+    'a %s that no row could name things by is kept all the same', async (member, value) => {
+      const body = notice({ [member]: value })
+      expect((await settled(post(body))).status).toBe(200)
+      expect(await allKept(body)).toHaveLength(1)
     })
-    if (created.status !== 201) throw new Error(JSON.stringify(created.body))
-    const { charges } = await simulator.charges()
-    const charge = charges.find(({ amount_idr }) => amount_idr === 250_000)
-    if (!charge) throw new Error('the simulator holds no such charge')
-    const paid = notice({ key: charge.key, reference: charge.reference, amount_idr: 250_000, payment_reference: 'PAY-250000' })
-    expect((await post(paid)).status).toBe(200)
-    expect((await post(paid)).status).toBe(200)
-    const read = await call('getPaymentIntent', { as, params: { id: created.body.id } })
-    expect(read.body).toMatchObject({ status: 'paid', paid_idr: 250_000, uses: 1, overpaid_idr: 0 })
-    expect(await kept(paid)).toMatchObject({ outcome: 'applied', intent_id: created.body.id })
+
+  test('a notice about a refund is kept', async () => {
+    const key = randomUUID()
+    const body = JSON.stringify({
+      event_id: randomUUID(), event: 'refund.succeeded', key, reference: `RF-${key}`, status: 'succeeded', currency: 'IDR', amount_idr: 1000,
+      completed_at: clock.now().toISOString(), decline: null,
+    })
+    expect((await post(body)).status).toBe(200)
+    expect(await kept(body)).toMatchObject({ outcome: 'ignored', detail: `refund ${key} succeeded` })
   })
 
-  test('another currency, another amount and a status that moves nothing are kept and change nothing', async () => {
-    const created = await call('createPaymentIntent', {
-      as,
-      body: { amount_idr: 260_000, max_uses: 1, allowed_channels: ['va_bank_a'] },
-    })
-    if (created.status !== 201) throw new Error(JSON.stringify(created.body))
-    const { charges } = await simulator.charges()
-    const { key, reference } = charges.find(({ amount_idr }) => amount_idr === 260_000) ?? { key: '', reference: '' }
-    const about = { key, reference, amount_idr: 260_000 }
-    const cases = [
-      ['mismatched', { currency: 'USD' }],
-      ['mismatched', { amount_idr: 259_999 }],
-      ['ignored', { status: 'pending' }],
-    ] as const
-    for (const [outcome, members] of cases) {
-      const body = notice({ ...about, ...members })
-      expect((await post(body)).status).toBe(200)
-      expect(await kept(body), JSON.stringify(members)).toMatchObject({ outcome, intent_id: created.body.id })
-    }
-    expect((await call('getPaymentIntent', { as, params: { id: created.body.id } })).body).toMatchObject({
-      status: 'open',
-      paid_idr: 0,
-    })
+  test('a stored event id is stored once and processed once, however often and in whatever words it is repeated', async () => {
+    const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['va_bank_a'] })
+    const eventId = randomUUID()
+    const { callbacks } = await settled(simulator.pay(reference, { callback: { says: { event_id: eventId }, repeat: 6 } }))
+    expect(callbacks.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200])
+    expect((await settled(simulator.notify(reference, { says: { event_id: eventId, amount_idr: 1 } }))).callback).toMatchObject({ status: 200 })
+    expect(await callbacksOf(reference)).toMatchObject([{ outcome: 'applied', tries: 1 }])
+    expect(await read(id)).toMatchObject({ status: 'paid', uses: 1, overpaid_idr: 0 })
+    expect(await kinds(id)).toEqual(paid)
   })
 })
 
-describe('200, what the provider says of a charge', () => {
-  const { charged, created, event, kinds, read, attempts } = intentActs(bench, as)
+describe('200, and soon after it', () => {
+  test('paid: the intent is, with the provider\'s time', async () => {
+    const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['va_bank_a'] })
+    await settled(simulator.pay(reference))
+    expect(await read(id)).toMatchObject({ status: 'paid', paid_idr: 150_000, paid_at: clock.now().toISOString() })
+    expect(await kinds(id)).toEqual(paid)
+  })
 
   test('failed: payment.failed tells intent and attempt; an intent with another way to pay stays open', async () => {
     const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['ewallet_wallet_a'] })
-    await simulator.move(reference, 'decline', { code: 'INSUFFICIENT_BALANCE', message: 'No.' })
+    await settled(simulator.move(reference, 'decline', { code: 'INSUFFICIENT_BALANCE', message: 'No.' }))
     expect(await read(id)).toMatchObject({ status: 'open' })
+    expect(await attempts(id)).toMatchObject([{ status: 'failed', failure_code: 'INSUFFICIENT_BALANCE' }])
     expect(await kinds(id)).toEqual(['payment_intent.created', 'payment.failed'])
     expect((await event(id, 'payment.failed')).data).toEqual({ intent: await read(id), attempt: (await attempts(id))[0] })
   })
 
   test.each(['card_3ds', 'paylater_a'])('failed: an intent with %s as its one channel fails', async (channel) => {
     const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: [channel] })
-    await simulator.move(reference, 'decline')
+    await settled(simulator.move(reference, 'decline'))
     expect(await read(id)).toMatchObject({ status: 'failed', paid_at: null })
     expect((await event(id, 'payment.failed')).data.intent).toEqual(await read(id))
   })
 
   test('failed: past the deadline the attempt fails and the intent stays expired', async () => {
     const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['paylater_b'], expires_in_seconds: 60 })
-    const { charges: [charge] } = await simulator.charges({ key: (await keyOf(id)) })
+    await simulator.hold({ reference })
+    await simulator.move(reference, 'decline')
     clock.advance(60_000)
-    await post(notice({ key: charge?.key, reference, status: 'failed', amount_idr: 150_000, payment_reference: null, completed_at: null, decline: { code: 'NO', message: 'No.' } }))
+    await settled(simulator.release())
     expect(await read(id)).toMatchObject({ status: 'expired' })
     expect(await kinds(id)).toEqual(['payment_intent.created', 'payment.failed'])
   })
 
   test('failed, reported twice and after the payment, changes nothing more', async () => {
     const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['card_3ds'] })
-    await simulator.move(reference, 'decline')
-    await simulator.move(reference, 'decline', { again: true })
+    await settled(simulator.move(reference, 'decline'))
+    await settled(simulator.move(reference, 'decline', { again: true }))
     expect(await kinds(id)).toEqual(['payment_intent.created', 'payment.failed'])
-    await simulator.pay(reference, { force: true })
-    await simulator.pay(reference, { force: true })
+    await settled(simulator.pay(reference, { force: true }))
+    await settled(simulator.pay(reference, { force: true }))
     expect(await read(id)).toMatchObject({ status: 'paid', late: true, paid_idr: 150_000, overpaid_idr: 150_000 })
     expect(await kinds(id)).toEqual(['payment_intent.created', 'payment.failed', 'payment.completed'])
   })
 
   test('expired: the attempt, and the intent that has no other way', async () => {
     const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['qris'] })
-    await simulator.move(reference, 'expire')
-    await simulator.move(reference, 'expire', { again: true })
+    await settled(simulator.move(reference, 'expire'))
+    await settled(simulator.move(reference, 'expire', { again: true }))
     expect(await read(id)).toMatchObject({ status: 'expired' })
     expect(await attempts(id)).toMatchObject([{ status: 'expired' }])
     expect(await kinds(id)).toEqual(['payment_intent.created', 'payment_intent.expired'])
@@ -123,47 +152,47 @@ describe('200, what the provider says of a charge', () => {
     await call('sandboxCompletePaymentIntent', { as, params: { id } })
     expect(await read(id)).toMatchObject({ status: 'open' })
     expect(await attempts(id)).toMatchObject([{ status: 'expired', channel: 'qris' }])
-    expect(await kinds(id)).toEqual(['payment_intent.created'])
+    expect(await kinds(id)).toEqual(created1)
   })
 
   test('reversed: the paid intent and its attempt, once', async () => {
     const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['va_bank_a'] })
-    await simulator.pay(reference)
-    await simulator.move(reference, 'reverse')
-    await simulator.move(reference, 'complete', { again: true })
+    await settled(simulator.pay(reference))
+    await settled(simulator.move(reference, 'reverse'))
+    await settled(simulator.move(reference, 'complete', { again: true }))
     expect(await read(id)).toMatchObject({ status: 'reversed', paid_idr: 150_000 })
     expect(await attempts(id)).toMatchObject([{ status: 'reversed' }])
-    expect(await kinds(id)).toEqual(['payment_intent.created', 'payment.completed'])
+    expect(await kinds(id)).toEqual(paid)
   })
 
   test('reversed: an intent of several payments stays as it is while one of them is left', async () => {
     const { id, reference } = await charged({ amount_idr: 150_000, max_uses: 2, allowed_channels: ['qris'] })
-    await simulator.pay(reference)
-    await simulator.pay(reference, { force: true })
-    await simulator.move(reference, 'reverse')
+    await settled(simulator.pay(reference))
+    await settled(simulator.pay(reference, { force: true }))
+    await settled(simulator.move(reference, 'reverse'))
     expect(await read(id)).toMatchObject({ status: 'paid', uses: 2 })
-    await simulator.move(reference, 'reverse')
+    await settled(simulator.move(reference, 'reverse'))
     expect(await read(id)).toMatchObject({ status: 'reversed', uses: 2 })
   })
 
   test('reversed before it was reported paid: recorded as reversed, and the report that comes after it does not count', async () => {
     const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['va_bank_a'] })
-    const payment = { key: await keyOf(id), reference, amount_idr: 150_000, payment_reference: `PAY-${randomUUID()}` }
-    await post(notice({ ...payment, status: 'reversed' }))
-    await post(notice({ ...payment, status: 'paid' }))
+    await simulator.hold({ reference })
+    await simulator.pay(reference)
+    await simulator.move(reference, 'reverse')
+    const [first, second] = (await simulator.held()).map((callback) => callback.id)
+    await settled(simulator.release([second ?? ''], { keep_holding: true }))
+    await settled(simulator.release([first ?? '']))
+    expect((await callbacksOf(reference)).map(({ status, outcome }) => `${status} ${outcome}`).sort()).toEqual(['paid repeated', 'reversed applied'])
     expect(await read(id)).toMatchObject({ status: 'open', uses: 0, paid_idr: 0 })
     expect(await attempts(id)).toMatchObject([{ status: 'reversed' }])
-    expect(await kinds(id)).toEqual(['payment_intent.created'])
+    expect(await kinds(id)).toEqual(created1)
   })
 
-  test('money in another currency, and a charge that is pending, change nothing', async () => {
+  test('a charge that is pending changes nothing', async () => {
     const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['va_bank_a'] })
-    const foreign = notice({ key: await keyOf(id), reference, currency: 'USD' })
-    await post(foreign)
-    expect(await kept(foreign)).toMatchObject({ outcome: 'mismatched', intent_id: id })
-    const pending = notice({ key: await keyOf(id), reference, status: 'pending' })
-    await post(pending)
-    expect(await kept(pending)).toMatchObject({ outcome: 'ignored' })
+    await settled(simulator.notify(reference, { status: 'pending' }))
+    expect(await callbacksOf(reference)).toMatchObject([{ outcome: 'ignored', intent_id: id, next_try_at: null }])
     expect(await read(id)).toMatchObject({ status: 'open' })
   })
 })
@@ -190,6 +219,14 @@ describe('401', () => {
       expect(answer, String(signature)).toMatchObject({ status: 401, body: { error: 'unauthenticated' } })
     }
     expect(await kept(body)).toBeUndefined()
+  })
+
+  test.each(['wrong-secret', 'stale', 'missing', 'malformed', 'altered-body'] as const)('a provider whose signature is %s moves nothing', async (signature) => {
+    const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['va_bank_a'] })
+    const { callback } = await settled(simulator.pay(reference, { callback: { signature } }))
+    expect(callback).toMatchObject({ status: 401 })
+    expect(await callbacksOf(reference)).toEqual([])
+    expect(await read(id)).toMatchObject({ status: 'open' })
   })
 
   test('a right signature of another time', async () => {
@@ -221,11 +258,6 @@ test('413: a callback over the size limit is refused unread', async () => {
   expect(await post(body)).toMatchObject({ status: 413, body: { error: 'payload_too_large' } })
 })
 
-async function keyOf(intentId: string): Promise<string> {
-  const rows = await database.query((sql) => sql<{ id: string }[]>`select id from payments.provider_operations where intent_id = ${intentId}`)
-  return rows[0]?.id ?? ''
-}
-
 function notice(members: Record<string, unknown>): string {
   return JSON.stringify({
     event_id: randomUUID(), type: 'charge.paid', key: randomUUID(), reference: `SIM-${randomUUID()}`, status: 'paid', amount_idr: 150_000,
@@ -248,10 +280,27 @@ async function post(body: string | Buffer, signature?: string) {
   })
 }
 
-async function kept(body: string | Buffer): Promise<{ outcome: string; intent_id: string | null } | undefined> {
-  const rows = await database.query(
-    (sql) => sql<{ outcome: string; intent_id: string | null }[]>`
-    select outcome, intent_id from payments.provider_callbacks where body = ${Buffer.from(body)}`,
-  )
-  return rows[0]
+interface Kept {
+  outcome: string
+  status: string | null
+  detail: string | null
+  tries: number
+  intent_id: string | null
+  next_try_at: Date | null
+}
+
+async function allKept(body: string | Buffer): Promise<Kept[]> {
+  return database.query((sql) => sql<Kept[]>`
+    select outcome, status, detail, tries, intent_id, next_try_at from payments.provider_callbacks where body = ${Buffer.from(body)}`)
+}
+
+async function kept(body: string | Buffer): Promise<Kept | undefined> {
+  return (await allKept(body))[0]
+}
+
+/** Callbacks that name the charge, in no order. */
+async function callbacksOf(reference: string): Promise<Kept[]> {
+  return database.query((sql) => sql<Kept[]>`
+    select outcome, status, detail, tries, intent_id, next_try_at from payments.provider_callbacks
+    where position(convert_to(${reference}, 'UTF8') in body) > 0`)
 }

@@ -1,22 +1,16 @@
 import { insertProviderCallback } from '../../../db/payments/providerCallbacks.ts'
 import { newId } from '../../../db/ids.ts'
-import { applyCallback } from '../../../jobs/applyCallback.ts'
-import type { CallbackVerdict } from '../../../jobs/applyCallback.ts'
-import { firstRetrySeconds } from '../../../jobs/retryCallbacks.ts'
+import { callbackLeaseSeconds } from '../../../jobs/processCallback.ts'
 import type { Handler } from '../handler.ts'
+import { noticeOf } from './notice.ts'
 
-export const receivePspWebhook: Handler<'receivePspWebhook'> = async ({ app, now, params, rawBody, reply, runtime, sql }) => {
-  const reading = app.providers.get(params.provider)?.parseCallback(rawBody) ?? { outcome: 'unintelligible' as const, reason: 'unknown provider' }
-  const verdict: CallbackVerdict = reading.outcome === 'understood'
-    ? await applyCallback(sql, params.provider, reading.callback, app.creation, now)
-    : { outcome: 'ignored', detail: reading.reason, intentId: null }
-  const id = newId(runtime)
-  await insertProviderCallback(sql, {
-    id, credentialId: params.credentialId, provider: params.provider,
-    // What cannot be read has no event id of its own, and is kept all the same.
-    eventId: reading.outcome === 'understood' ? reading.callback.eventId : id,
-    body: rawBody, receivedAt: now, ...verdict,
-    nextTryAt: verdict.outcome === 'unmatched' ? new Date(now.getTime() + firstRetrySeconds * 1000) : null,
-  })
+export const receivePspWebhook: Handler<'receivePspWebhook'> = async ({ afterAnswer, app, header, now, params, rawBody, reply, runtime, sql }) => {
+  const { credentialId, provider } = params
+  const { isToBeProcessed, ...notice } = noticeOf(app.providers.get(provider), rawBody, header)
+  const [id, token] = [newId(runtime), newId(runtime)]
+  const lease = isToBeProcessed ? { token, until: new Date(now.getTime() + callbackLeaseSeconds * 1000) } : null
+  const isNew = await insertProviderCallback(sql, { id, credentialId, provider, body: rawBody, receivedAt: now, lease, ...notice })
+  // Of a repeat, the first one is on its way.
+  if (isNew && lease) afterAnswer(() => app.callbacks.take({ id, provider, body: rawBody, tries: 0, lease_token: token }))
   return reply(200, { received: true })
 }

@@ -5,7 +5,7 @@ import { startPayments } from '../../../contract-tests/harness/payments.ts'
 import { withdrawChargesOf } from '../../../jobs/withdrawalWork.ts'
 
 const bench = await startPayments()
-const { call, clock, creation, database, given, simulator } = bench
+const { call, clock, creation, database, given, settled, simulator } = bench
 const merchant = await given.merchant()
 const as = await given.apiKey(merchant)
 const { attempts, charged, charges, created, kinds, read } = intentActs(bench, as)
@@ -41,7 +41,7 @@ describe('200', () => {
 
   test('money that had arrived before the charge could be expired is recorded, late', async () => {
     const { id, reference } = await charged({ ...va, amount_idr: 111_015 })
-    await simulator.move(reference, 'complete')
+    await settled(simulator.move(reference, 'complete'))
     await cancel(id)
     await withdrawChargesOf({ tenant_id: merchant.tenantId, merchant_id: merchant.id, intent_id: id }, creation)
     expect(await read(id)).toMatchObject({ status: 'paid', late: true, paid_idr: 111_015 })
@@ -68,7 +68,7 @@ describe('200', () => {
 describe('409', () => {
   test('a paid intent and a cancelled one: the message names the state', async () => {
     const { id, reference } = await charged(va)
-    await simulator.pay(reference)
+    await settled(simulator.pay(reference))
     expect(await cancel(id)).toMatchObject({ status: 409, body: { error: 'invalid_state', message: 'The payment intent is paid.' } })
     const other = await created(va)
     await cancel(other.id)

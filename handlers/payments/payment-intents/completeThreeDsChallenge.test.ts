@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { intentActs } from '../../../contract-tests/harness/intentActs.ts'
 import { startPayments } from '../../../contract-tests/harness/payments.ts'
 
 const bench = await startPayments()
-const { call, clock, configuration, given, logged, simulator } = bench
+const { call, clock, configuration, given, logged, settled, simulator } = bench
 const merchant = await given.merchant()
 const as = await given.apiKey(merchant)
 const { attempts, charged, created, kinds, read } = intentActs(bench, as)
@@ -39,6 +40,9 @@ describe('200', () => {
     expect(await read(declined.id)).toMatchObject({ status: 'failed' })
     const silent = await created({ ...card, amount_idr: 111_015 })
     expect(await answerWith(silent.id, approve)).toMatchObject({ status: 200, body: { result: 'approved' } })
+    expect(await read(silent.id)).toMatchObject({ status: 'open' })
+    // The payment is made, though nobody reports it: no other code undoes that.
+    expect(await answerWith(silent.id, decline)).toMatchObject({ status: 200, body: { result: 'approved' } })
     expect(await read(silent.id)).toMatchObject({ status: 'open' })
   })
 
@@ -99,7 +103,7 @@ describe('409', () => {
 
   test('an attempt that failed otherwise is not the declining code\'s result', async () => {
     const { id, reference } = await charged(card)
-    await simulator.move(reference, 'decline')
+    await settled(simulator.move(reference, 'decline'))
     expect(await answerWith(id, decline)).toMatchObject({ status: 409, body: { error: 'invalid_state' } })
   })
 })
@@ -109,14 +113,14 @@ test('404: an intent that nobody has, and one that is not visible', async () => 
 })
 
 test('503: the acquirer is silent', async () => {
-  const silent = await startPayments({ sleep: () => Promise.resolve() })
+  const silent = await startPayments({ sleep: (milliseconds) => wait(milliseconds / 50) })
   const { id } = await intentActs(silent, await silent.given.apiKey(await silent.given.merchant())).created(card)
   await silent.database.query((sql) => sql`update payments.psp_credentials set provider = 'lost'`)
   expect(await silent.call('completeThreeDsChallenge', { params: { id }, query: { auth_code: approve } })).toMatchObject({ status: 503, body: { error: 'unavailable' } })
 })
 
 test('the codes can be set, and in production none is known', async () => {
-  const own = await startPayments({ settings: { SANDBOX_APPROVE_CODE: '4111111111111111' }, sleep: () => Promise.resolve() })
+  const own = await startPayments({ settings: { SANDBOX_APPROVE_CODE: '4111111111111111' }, sleep: (milliseconds) => wait(milliseconds / 50) })
   const { id } = await intentActs(own, await own.given.apiKey(await own.given.merchant())).created(card)
   expect(await own.call('completeThreeDsChallenge', { params: { id }, query: { auth_code: approve } })).toMatchObject({ status: 400, body: { error: 'invalid_auth_code' } })
   expect(await own.call('completeThreeDsChallenge', { params: { id }, query: { auth_code: '4111111111111111' } })).toMatchObject({ status: 200 })

@@ -27,6 +27,7 @@ export const completeThreeDsChallenge: Handler<'completeThreeDsChallenge'> = asy
   const outcome = await moveInSandbox(intent, attempt, (sandbox, reference) =>
     verdict === 'approved' ? sandbox.complete(reference) : sandbox.decline(reference, refusal), app.creation)
   if (outcome === 'unknown') fail('unavailable', { message: 'The acquirer has not answered.', headers: { 'Retry-After': '2' } })
+  if (outcome === 'overtaken') return result(verdict === 'approved' ? 'declined' : 'approved', 'The challenge was answered before; the acquirer reports it later or never.')
   if (outcome === 'unreported') return result(verdict, 'The challenge is answered; the acquirer reports the payment later or never.')
   const moved = await db.query((sql) => findPaymentAttempt(sql, attempt.tenant_id, attempt.merchant_id, attempt.id))
   const made = moved && madeBy(moved)

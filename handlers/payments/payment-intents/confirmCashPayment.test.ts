@@ -95,7 +95,7 @@ describe('409', () => {
     expect(await call('confirmCashPayment', { as: await cashier(), params: { id }, body: { amount_idr: 25_000 } }))
       .toMatchObject({ status: 409, body: { message: 'The payment intent is expired.' } })
     const paidOne = await charged({ amount_idr: 25_000, allowed_channels: ['qris'] })
-    await bench.simulator.pay(paidOne.reference)
+    await bench.settled(bench.simulator.pay(paidOne.reference))
     expect(await confirm(paidOne.id, 25_000)).toMatchObject({ status: 409, body: { message: 'The payment intent is paid.' } })
   })
 })

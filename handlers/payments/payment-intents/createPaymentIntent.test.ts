@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { claimIdempotencyKey } from '../../../db/payments/idempotencyKeys.ts'
 import { startPayments } from '../../../contract-tests/harness/payments.ts'
-import { channelCodes, channelOf } from '../../../domain/channels.ts'
+import { channelCodes, channelOf, ttlSeconds } from '../../../domain/channels.ts'
 import type { components } from '../../../generated/payments.ts'
 
 const bench = await startPayments()
@@ -92,9 +92,29 @@ describe('201', () => {
     expect((await created({ ...choice, expires_in_seconds: 900 })).intent_expires_at).toBe(new Date(clock.now().getTime() + 900_000).toISOString())
   })
 
-  test('expires_in_seconds holds at the provider too', async () => {
+  const lives = channelCodes.flatMap((code) => [1, 0].flatMap((maxUses) => {
+    const ttl = ttlSeconds(code, maxUses)
+    return ttl === null ? [] : [[code, maxUses, ttl] as const]
+  }))
+
+  test.each(lives)('%s with max_uses %i takes an expires_in_seconds of 60 to %i, which holds at the provider too', async (code, maxUses, ttl) => {
+    const body = { amount_idr: 150_000, max_uses: maxUses, allowed_channels: [code] }
+    for (const seconds of [60, ttl]) {
+      const reference_id = `order-${randomUUID()}`
+      const ends = new Date(clock.now().getTime() + seconds * 1000).toISOString()
+      expect(await created({ ...body, reference_id, expires_in_seconds: seconds })).toMatchObject({ intent_expires_at: ends })
+      expect((await simulator.charges({ merchant_reference: reference_id })).charges).toMatchObject([{ expires_at: ends }])
+    }
+    for (const seconds of [59, ttl + 1]) {
+      expect(await call('createPaymentIntent', { as, body: { ...body, expires_in_seconds: seconds } }))
+        .toMatchObject({ status: 400, body: { error: 'validation_failed', fields: { expires_in_seconds: expect.any(String) as string } } })
+    }
+  })
+
+  test('expires_at is that of the virtual account, and stands beside its number alone', async () => {
     const intent = await created({ amount_idr: 150_000, allowed_channels: ['va_bank_a'], expires_in_seconds: 600 })
-    expect(intent.expires_at).toBe(new Date(clock.now().getTime() + 600_000).toISOString())
+    expect(intent).toMatchObject({ expires_at: new Date(clock.now().getTime() + 600_000).toISOString(), va_number: expect.any(String) as string })
+    expect(await created({ amount_idr: 150_000, allowed_channels: ['qris'], expires_in_seconds: 600 })).not.toHaveProperty('expires_at')
   })
 
   test('everything optional is kept as it was sent', async () => {
@@ -337,7 +357,11 @@ describe('422', () => {
     const reference_id = `order-${randomUUID()}`
     const body = { amount_idr: 50_000, allowed_channels: ['paylater_a'], reference_id }
     const refused = await call('createPaymentIntent', { as, body, key })
-    expect(refused).toMatchObject({ status: 422, body: { error: 'provider_declined', provider: { code: expect.any(String) as unknown, message: expect.any(String) as unknown } } })
+    expect(refused).toMatchObject({
+      status: 422, body: {
+        error: 'provider_declined', provider: { code: 'AMOUNT_BELOW_MINIMUM', message: 'The amount is below the minimum transaction of Rp 100,000.' },
+      },
+    })
     const again = await call('createPaymentIntent', { as, body, key })
     expect(again.body).toEqual(refused.body)
     expect(again.headers.get('idempotency-replayed')).toBe('true')

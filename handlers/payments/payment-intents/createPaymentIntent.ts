@@ -2,7 +2,7 @@ import { isApiKeyLive } from '../../../db/payments/apiKeys.ts'
 import { findMerchant, hasCustomer } from '../../../db/payments/merchants.ts'
 import type { MerchantRow } from '../../../db/payments/merchants.ts'
 import { findIntentByReference, findPaymentIntent, insertPaymentIntent } from '../../../db/payments/paymentIntents.ts'
-import type { NewPaymentIntent, PaymentIntentRow } from '../../../db/payments/paymentIntents.ts'
+import type { PaymentIntentRow } from '../../../db/payments/paymentIntents.ts'
 import { insertPaymentAttempt } from '../../../db/payments/paymentAttempts.ts'
 import { insertProviderOperation } from '../../../db/payments/providerOperations.ts'
 import type { ProviderOperationRow } from '../../../db/payments/providerOperations.ts'
@@ -10,14 +10,16 @@ import { newId, newShortcode } from '../../../db/ids.ts'
 import { constraintOf, isDatabaseUnavailable } from '../../../db/sql.ts'
 import type { Sql } from '../../../db/sql.ts'
 import { channelOf } from '../../../domain/channels.ts'
-import type { ChannelCode } from '../../../domain/channels.ts'
 import { paymentIntentView } from '../../../domain/paymentIntentView.ts'
+import type { PaymentIntentView } from '../../../domain/paymentIntentView.ts'
 import { awaitCreation, finishCreation } from '../../../jobs/chargeCreation.ts'
 import type { CreationOutcome } from '../../../jobs/chargeCreation.ts'
 import { newAttempt, startedOperation } from '../../../jobs/chargeRequest.ts'
 import { giveBack } from '../../../jobs/giveBack.ts'
 import type { EarlierRequest, IdempotentRequestScope } from '../../../jobs/idempotentReplies.ts'
-import { writeIntentEvent } from '../../../jobs/paymentEvents.ts'
+import { writeIntentViewEvent } from '../../../jobs/paymentEvents.ts'
+import { chargingProvider, timeLeftSince } from '../../../jobs/providerCharges.ts'
+import { isServed } from '../../../providers/servedChannels.ts'
 import { soleMerchant } from '../addressedMerchant.ts'
 import type { Fail, StoredReply } from '../../http/handler.ts'
 import type { Handler } from '../handler.ts'
@@ -26,7 +28,7 @@ import type { PaymentIntentDraft } from './paymentIntentDraft.ts'
 
 type Context = Parameters<Handler<'createPaymentIntent'>>[0]
 type Started =
-  | { state: 'created', row: PaymentIntentRow }
+  | { state: 'created', view: PaymentIntentView }
   | { state: 'calling', operation: ProviderOperationRow }
   | { state: 'earlier', earlier: EarlierRequest }
 
@@ -36,6 +38,8 @@ interface Begun {
 }
 
 const shortcodeTries = 3
+
+class ShortcodeTaken extends Error {}
 
 export const createPaymentIntent: Handler<'createPaymentIntent'> = async (context) => {
   const { app, body, caller, db, fail, idempotencyKey, reach } = context
@@ -48,9 +52,9 @@ export const createPaymentIntent: Handler<'createPaymentIntent'> = async (contex
     tenantId: reach.tenantId, ownerId: merchantId, operationId: 'createPaymentIntent', key: idempotencyKey, fingerprint: context.fingerprint(),
   }
   const started = await start(context, merchantId, draft, request)
-  if (started.state === 'created') return context.reply(201, paymentIntentView(started.row, {}, app.views, context.now))
+  if (started.state === 'created') return context.reply(201, started.view)
   if (started.state === 'calling') {
-    const outcome = await finishCreation(started.operation, true, app.creation)
+    const outcome = await finishCreation(started.operation, true, app.creation, timeLeftSince(context.now, context.runtime))
     if (outcome !== 'unknown' || !request) return answer(outcome, false, fail)
     // Another holder may have taken over a slow one and answered.
     const finished = await db.query((sql) => app.replies.find(sql, request))
@@ -60,20 +64,24 @@ export const createPaymentIntent: Handler<'createPaymentIntent'> = async (contex
   if (earlier.fingerprint.compare(context.fingerprint()) !== 0) fail('idempotency_key_reused')
   if (earlier.reply) return answer(earlier.reply, true, fail)
   if (request && earlier.status === null && earlier.providerOperationId !== null) {
-    return answer(await awaitCreation(request, earlier.providerOperationId, app.creation), true, fail)
+    return answer(await awaitCreation(request, earlier.providerOperationId, app.creation, context.now), true, fail)
   }
   return answer(await presentState(context, merchantId, earlier), true, fail)
 }
 
 /** The first transaction. What it refuses is forgotten, key and all (decision 3.10). */
 async function start(
-  context: Context, merchantId: string, draft: PaymentIntentDraft, request: IdempotentRequestScope | undefined,
+  context: Context, merchantId: string, draft: PaymentIntentDraft, request: IdempotentRequestScope | undefined, tries = 1,
 ): Promise<Started> {
   const { app, db, reach } = context
   const begun: Begun = {}
   try {
     return await db.tx((sql) => startTx(sql, context, merchantId, draft, request, begun))
   } catch (error) {
+    if (error instanceof ShortcodeTaken) {
+      if (tries < shortcodeTries) return start(context, merchantId, draft, request, tries + 1)
+      throw new Error(`${shortcodeTries} shortcodes in a row were taken: the random source repeats itself`, { cause: error })
+    }
     // Whether the commit arrived is not known; nobody is at work on it in either case.
     if (begun.operation && isDatabaseUnavailable(error)) void giveBack(begun.operation, app.creation)
     if (constraintOf(error) !== 'payment_intents_reference_key' || draft.reference_id === null) throw error
@@ -89,7 +97,7 @@ async function startTx(
   const { app, caller, fail, now, reach, runtime } = context
   const { tenantId } = reach
   const intentId = newId(runtime)
-  const provider = providerFor(draft.attemptChannel, app.creation)
+  const provider = providerFor(draft, app.creation)
   const operationId = provider ? newId(runtime) : null
   const [earlier, keyIsLive, merchant, customerIsKnown] = await Promise.all([
     request ? app.replies.claim(sql, request, now, { providerOperationId: operationId, resourceId: intentId }) : null,
@@ -102,47 +110,52 @@ async function startTx(
   if (!merchant) return fail('forbidden', { message: `The merchant ${merchantId} is not yours.` })
   assertMerchant(merchant, draft, app.configuration.BAYAR_ENV, fail)
   if (!customerIsKnown) fail('validation_failed', { fields: { customer_id: 'is no customer of the merchant' } })
-  assertChannels(draft, merchant.channels, fail)
+  assertChannels(draft, merchant.channels, chargingProvider(app.creation), fail)
   if (provider === null) {
     fail('channel_unavailable', { message: `No provider serves ${String(draft.attemptChannel)}.` })
   }
   const attemptId = draft.attemptChannel ? newId(runtime) : null
   const intent = {
-    ...draft.intent, id: intentId, tenant_id: tenantId, merchant_id: merchantId, shortcode: '', visible: operationId === null,
+    ...draft.intent, id: intentId, tenant_id: tenantId, merchant_id: merchantId, shortcode: newShortcode(runtime), visible: operationId === null,
     current_attempt_id: attemptId, created_at: now,
   }
-  const row = await insertWithShortcode(sql, intent, runtime)
+  const row: PaymentIntentRow = {
+    ...intent, status: 'open', uses: 0, paid_idr: 0, refunded_idr: 0, overpaid_idr: 0, late: false, paid_at: null,
+  }
+  // Sent together, in this order: each wait for the server is a part of what a creation takes.
+  const inserted = insertPaymentIntent(sql, intent)
+  const beside: Promise<void>[] = []
   if (draft.attemptChannel && attemptId) {
     const { attemptChannel: channel } = draft
-    await insertPaymentAttempt(sql, newAttempt(row, { attemptId, operationId, provider: provider ?? null, channel, now }))
+    beside.push(insertPaymentAttempt(sql, newAttempt(row, { attemptId, operationId, provider: provider ?? null, channel, now }, app.creation)))
   }
   if (operationId && attemptId && provider && draft.attemptChannel) {
     const planned = { operationId, attemptId, provider, channel: draft.attemptChannel, now }
     const operation = startedOperation('create_charge', row, merchant, planned, { requestId: context.requestId, idempotency: request }, app.creation)
     begun.operation = operation
-    await insertProviderOperation(sql, { ...operation, api_key_id: caller.kind === 'api_key' ? caller.id : null })
+    beside.push(insertProviderOperation(sql, { ...operation, api_key_id: caller.kind === 'api_key' ? caller.id : null }))
+    await inTurn(inserted, beside)
     return { state: 'calling', operation }
   }
-  const view = await writeIntentEvent(sql, 'payment_intent.created', row, {}, app.creation, now)
-  if (request) await app.replies.store(sql, request, { status: 201, body: view }, now, intentId)
-  return { state: 'created', row }
+  const view = paymentIntentView(row, {}, app.views, now)
+  beside.push(writeIntentViewEvent(sql, 'payment_intent.created', row, view, app.creation, now))
+  if (request) beside.push(app.replies.store(sql, request, { status: 201, body: view }, now, intentId))
+  await inTurn(inserted, beside)
+  return { state: 'created', view }
+}
+
+/** Waits for all; what failed the intent's own statement failed the others behind it. */
+async function inTurn(inserted: Promise<boolean>, beside: readonly Promise<void>[]): Promise<void> {
+  const [intent, ...others] = await Promise.allSettled([inserted, ...beside])
+  if (intent.status === 'rejected') throw intent.reason
+  if (!intent.value) throw new ShortcodeTaken()
+  for (const other of others) if (other.status === 'rejected') throw other.reason
 }
 
 /** The provider that is asked for a channel's charge: undefined when none need be, null when there is none. */
-function providerFor(channel: ChannelCode | null, { provider }: Context['app']['creation']): string | null | undefined {
-  return channel && channelOf(channel).needs_provider ? provider : undefined
-}
-
-async function insertWithShortcode(sql: Sql, intent: NewPaymentIntent, runtime: Context['runtime']): Promise<PaymentIntentRow> {
-  for (let tries = 0; tries < shortcodeTries; tries += 1) {
-    const shortcode = newShortcode(runtime)
-    if (await insertPaymentIntent(sql, { ...intent, shortcode })) {
-      return {
-        ...intent, shortcode, status: 'open', uses: 0, paid_idr: 0, refunded_idr: 0, overpaid_idr: 0, late: false, paid_at: null,
-      }
-    }
-  }
-  throw new Error(`${shortcodeTries} shortcodes in a row were taken: the random source repeats itself`)
+function providerFor({ attemptChannel: channel, intent }: PaymentIntentDraft, creation: Context['app']['creation']): string | null | undefined {
+  if (!channel || !channelOf(channel).needs_provider) return undefined
+  return isServed(channel, intent.max_uses, chargingProvider(creation)) ? creation.provider : null
 }
 
 function assertMerchant(

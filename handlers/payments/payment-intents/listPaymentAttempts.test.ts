@@ -4,7 +4,7 @@ import { intentActs } from '../../../contract-tests/harness/intentActs.ts'
 import { startPayments } from '../../../contract-tests/harness/payments.ts'
 
 const bench = await startPayments()
-const { call, clock, given, simulator } = bench
+const { call, clock, given, settled, simulator } = bench
 const qris = { amount_idr: 150_000, allowed_channels: ['qris'] }
 
 const shop = async () => {
@@ -19,7 +19,7 @@ describe('200', () => {
     const { id, reference } = await charged({ ...qris, max_uses: 0 })
     for (const amount_idr of [10_000, 20_000]) {
       clock.advance(1000)
-      await simulator.pay(reference, { amount_idr })
+      await settled(simulator.pay(reference, { amount_idr }))
     }
     expect(await call('listPaymentAttempts', { as, params: { id } })).toMatchObject({
       status: 200,

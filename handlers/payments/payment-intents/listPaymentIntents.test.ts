@@ -5,7 +5,7 @@ import { startPayments } from '../../../contract-tests/harness/payments.ts'
 import type { components } from '../../../generated/payments.ts'
 
 const bench = await startPayments()
-const { call, clock, given, send, simulator } = bench
+const { call, clock, given, send, settled, simulator } = bench
 
 /** A merchant of its own for each test, so that a list holds what the test has made. */
 const shop = async () => {
@@ -55,7 +55,7 @@ describe('200', () => {
     const cancelled = await created(cash)
     await call('cancelPaymentIntent', { as, params: { id: cancelled.id } })
     const paid = await charged(qris)
-    await simulator.pay(paid.reference)
+    await settled(simulator.pay(paid.reference))
     clock.advance(1)
     const over = await created({ ...qris, expires_in_seconds: 60 })
     expect(await ids({ status: 'open' })).toEqual([over.id, open.id])
@@ -82,7 +82,7 @@ describe('200', () => {
     const { id, reference } = await charged(qris)
     clock.advance(1000)
     const paidAt = clock.now().toISOString()
-    await simulator.pay(reference)
+    await settled(simulator.pay(reference))
     clock.advance(1000)
     const later = clock.now().toISOString()
     for (const query of [{ created_from: at }, { created_to: paidAt }, { paid_from: paidAt }, { paid_to: later }, { created_from: at, created_to: paidAt, paid_from: paidAt, paid_to: later }]) {

@@ -1,4 +1,4 @@
-import { countPaymentIntents, listPaymentIntents as listRows } from '../../../db/payments/paymentIntentList.ts'
+import { listPaymentIntents as listRows } from '../../../db/payments/paymentIntentList.ts'
 import { envelopeOf, pageOf } from '../../../domain/paging.ts'
 import { paymentIntentView } from '../../../domain/paymentIntentView.ts'
 import { listScope } from '../addressedMerchant.ts'
@@ -9,6 +9,6 @@ export const listPaymentIntents: Handler<'listPaymentIntents'> = async ({ app, f
   const page = pageOf(query)
   const filters = readFilters(query)
   const scope = await listScope(sql, reach, query.merchant_id, fail)
-  const [rows, total] = await Promise.all([listRows(sql, scope, filters, page, now), countPaymentIntents(sql, scope, filters, now)])
+  const { rows, total } = await listRows(sql, scope, filters, page, now)
   return reply(200, { intents: rows.map((row) => paymentIntentView(row, row.attempt_fields, app.views, now)), ...envelopeOf(total, page) })
 }

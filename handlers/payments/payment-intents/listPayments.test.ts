@@ -4,7 +4,7 @@ import { intentActs } from '../../../contract-tests/harness/intentActs.ts'
 import { startPayments } from '../../../contract-tests/harness/payments.ts'
 
 const bench = await startPayments()
-const { call, clock, given, send, simulator } = bench
+const { call, clock, given, send, settled, simulator } = bench
 
 const shop = async () => {
   const merchant = await given.merchant()
@@ -25,14 +25,14 @@ describe('listPayments', () => {
     const over = await created({ ...qris, expires_in_seconds: 60 })
     clock.advance(30_000)
     const paid = await charged(qris)
-    await simulator.pay(paid.reference)
+    await settled(simulator.pay(paid.reference))
     clock.advance(1)
     const failed = await charged({ amount_idr: 150_000, allowed_channels: ['card_3ds'] })
-    await simulator.move(failed.reference, 'decline')
+    await settled(simulator.move(failed.reference, 'decline'))
     clock.advance(1)
     const reversed = await charged({ amount_idr: 150_000, allowed_channels: ['va_bank_a'] })
-    await simulator.pay(reversed.reference)
-    await simulator.move(reversed.reference, 'reverse')
+    await settled(simulator.pay(reversed.reference))
+    await settled(simulator.move(reversed.reference, 'reverse'))
     clock.advance(30_000)
     const pending = await created(qris)
     await created({ ...qris, allowed_channels: ['qris', 'va_bank_a'] })
@@ -49,7 +49,7 @@ describe('listPayments', () => {
     const { id, reference } = await charged({ ...qris, reference_id: 'order-1', metadata: { shop: 'a' }, description: 'Kopi' })
     clock.advance(1000)
     const paidAt = clock.now().toISOString()
-    await simulator.pay(reference)
+    await settled(simulator.pay(reference))
     clock.advance(1000)
     const to = clock.now().toISOString()
     await created({ amount_idr: 150_000, channel: 'cash', reference_id: 'order-2', metadata: { shop: 'b' } })

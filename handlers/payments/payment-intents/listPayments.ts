@@ -1,4 +1,4 @@
-import { countPaymentAttempts, listPaymentAttempts } from '../../../db/payments/paymentAttemptList.ts'
+import { listPayments as listRows } from '../../../db/payments/paymentAttemptList.ts'
 import { envelopeOf, pageOf } from '../../../domain/paging.ts'
 import { paymentAttemptView } from '../../../domain/paymentIntentView.ts'
 import { listScope } from '../addressedMerchant.ts'
@@ -9,6 +9,6 @@ export const listPayments: Handler<'listPayments'> = async ({ fail, now, query, 
   const page = pageOf(query)
   const filters = readFilters(query)
   const scope = await listScope(sql, reach, query.merchant_id, fail)
-  const [rows, total] = await Promise.all([listPaymentAttempts(sql, scope, filters, page, now), countPaymentAttempts(sql, scope, filters, now)])
+  const { rows, total } = await listRows(sql, scope, filters, page, now)
   return reply(200, { payments: rows.map((row) => paymentAttemptView(row, now)), ...envelopeOf(total, page) })
 }

@@ -1,4 +1,4 @@
-import type { MoneyFilters } from '../../../db/payments/paymentIntentList.ts'
+import type { MoneyFilters } from '../../../db/payments/moneyFilters.ts'
 
 /** The query of a list of intents or payments, validated by the document. */
 export interface MoneyQuery {

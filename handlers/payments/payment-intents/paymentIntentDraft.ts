@@ -1,7 +1,9 @@
 import type { components } from '../../../generated/payments.ts'
-import { channelOf, expiresInBound, intentDeadline, isChannelCode } from '../../../domain/channels.ts'
+import { expiresInBound, intentDeadline, isChannelCode } from '../../../domain/channels.ts'
 import type { ChannelCode } from '../../../domain/channels.ts'
 import type { NewPaymentIntent } from '../../../db/payments/paymentIntents.ts'
+import type { PaymentProvider } from '../../../providers/paymentProvider.ts'
+import { amountsTaken } from '../../../providers/servedChannels.ts'
 import type { Fail } from '../../http/handler.ts'
 
 type Input = components['schemas']['PaymentIntentCreate']
@@ -58,12 +60,13 @@ export function readDraft(input: Input, now: Date, fail: Fail<'validation_failed
 
 /** Every listed channel must be on for the merchant and take the amount; the refusal names all that are not or do not. */
 export function assertChannels(
-  { codes, intent: { amount_idr } }: PaymentIntentDraft, enabled: readonly string[], fail: Fail<'channel_unavailable' | 'amount_out_of_range'>,
+  { codes, intent: { amount_idr } }: PaymentIntentDraft, enabled: readonly string[], provider: PaymentProvider | null,
+  fail: Fail<'channel_unavailable' | 'amount_out_of_range'>,
 ): void {
   const off = codes.filter((code) => !isChannelCode(code) || !enabled.includes(code))
   if (off.length > 0) fail('channel_unavailable', { message: `Not available for this merchant: ${off.join(', ')}.` })
   const outside = codes.filter(isChannelCode).flatMap((code) => {
-    const { min_amount_idr: min, max_amount_idr: max } = channelOf(code)
+    const { min, max } = amountsTaken(code, provider)
     return amount_idr < min || amount_idr > max ? [`${code} takes ${min} to ${max}`] : []
   })
   if (outside.length > 0) fail('amount_out_of_range', { message: `The amount is out of range: ${outside.join(', ')}.` })

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { intentActs } from '../../../contract-tests/harness/intentActs.ts'
 import { startPayments } from '../../../contract-tests/harness/payments.ts'
 import { channelCodes, channelOf } from '../../../domain/channels.ts'
 
 const bench = await startPayments()
-const { call, clock, given, simulator } = bench
+const { call, clock, given, settled, simulator } = bench
 const merchant = await given.merchant()
 const as = await given.apiKey(merchant)
 const { attempts, charged, created, event, kinds, read } = intentActs(bench, as)
@@ -70,7 +71,7 @@ describe('200', () => {
     expect(await complete(id)).toMatchObject({ status: 200, body: { status: 'open' } })
     clock.advance(60_000)
     expect(await read(id)).toMatchObject({ status: 'expired' })
-    expect(await simulator.payLate()).toMatchObject({ paid: [{ reference, callback: { status: 200 } }] })
+    expect(await settled(simulator.payLate())).toMatchObject({ paid: [{ reference, callback: { status: 200 } }] })
     expect(await read(id)).toMatchObject({ status: 'paid', late: true, paid_idr: 111_012 })
     expect(await kinds(id)).toEqual(['payment_intent.created', 'payment_intent.expired', 'payment.completed'])
   })
@@ -81,17 +82,20 @@ describe('200', () => {
     expect(await kinds(id)).toEqual(paid)
   })
 
-  test('111014: paid, then reversed; no kind of event tells the reversal', async () => {
+  test('111014: paid, then reversed soon after; no kind of event tells the reversal', async () => {
     const { id } = await created({ amount_idr: 111_014, allowed_channels: ['va_bank_c'] })
-    expect(await complete(id)).toMatchObject({ status: 200, body: { status: 'reversed', paid_idr: 111_014 } })
+    expect(await complete(id)).toMatchObject({ status: 200, body: { status: 'paid', paid_idr: 111_014 } })
+    await settled(simulator.payLate())
+    expect(await read(id)).toMatchObject({ status: 'reversed', paid_idr: 111_014 })
     expect(await attempts(id)).toMatchObject([{ status: 'reversed' }])
     expect(await kinds(id)).toEqual(paid)
   })
 
-  test('111015: the payment is made and never reported', async () => {
+  test('111015: the payment is made and never reported; what is tried after it is answered with the intent as it is', async () => {
     const { id, reference } = await charged({ amount_idr: 111_015, allowed_channels: ['qris'] })
     expect(await complete(id)).toMatchObject({ status: 200, body: { status: 'open' } })
     expect(await complete(id)).toMatchObject({ status: 200, body: { status: 'open' } })
+    expect(await call('sandboxExpirePaymentIntent', { as, params: { id } })).toMatchObject({ status: 200, body: { status: 'open' } })
     expect((await simulator.charges()).charges.find((charge) => charge.reference === reference)).toMatchObject({ status: 'paid' })
   })
 
@@ -153,7 +157,7 @@ describe('422', () => {
 })
 
 test('503: the provider is silent; asked again it tells, and the intent is paid once', async () => {
-  const silent = await startPayments({ sleep: () => Promise.resolve() })
+  const silent = await startPayments({ sleep: (milliseconds) => wait(milliseconds / 50) })
   const key = await silent.given.apiKey(await silent.given.merchant())
   const acts = intentActs(silent, key)
   const { id, reference } = await acts.charged({ amount_idr: 150_000, allowed_channels: ['va_bank_a'] })

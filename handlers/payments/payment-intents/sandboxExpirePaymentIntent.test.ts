@@ -4,7 +4,7 @@ import { intentActs } from '../../../contract-tests/harness/intentActs.ts'
 import { startPayments } from '../../../contract-tests/harness/payments.ts'
 
 const bench = await startPayments()
-const { call, clock, given, simulator } = bench
+const { call, clock, given, settled, simulator } = bench
 const as = await given.apiKey(await given.merchant())
 const { attempts, charged, charges, created, kinds, read } = intentActs(bench, as)
 
@@ -36,7 +36,7 @@ describe('200', () => {
   test('money after it is recorded, late', async () => {
     const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['qris'] })
     await expire(id)
-    await simulator.pay(reference, { force: true })
+    await settled(simulator.pay(reference, { force: true }))
     expect(await read(id)).toMatchObject({ status: 'paid', late: true })
     expect(await kinds(id)).toEqual([...expired, 'payment.completed'])
   })
@@ -45,7 +45,7 @@ describe('200', () => {
     const { id, reference } = await charged({ amount_idr: 111_012, allowed_channels: ['qris'] })
     await call('sandboxCompletePaymentIntent', { as, params: { id } })
     await expire(id)
-    await simulator.payLate()
+    await settled(simulator.payLate())
     expect(await charges(id)).toMatchObject([{ reference, status: 'paid' }])
     await expect.poll(() => read(id)).toMatchObject({ status: 'paid', late: true })
   })
@@ -58,6 +58,17 @@ test('409: an intent that has ended, or whose deadline is past', async () => {
   const cancelled = await created({ amount_idr: 150_000, allowed_channels: ['qris'] })
   await call('cancelPaymentIntent', { as, params: { id: cancelled.id } })
   expect(await expire(cancelled.id)).toMatchObject({ status: 409, body: { error: 'invalid_state', message: 'The payment intent is cancelled.' } })
+})
+
+test('409: an intent that is cancelled meanwhile, also when its money comes late', async () => {
+  const { id, reference } = await charged({ amount_idr: 150_000, allowed_channels: ['qris'] })
+  await simulator.next('latency', { on: 'expire', ms: 300 })
+  const asked = expire(id)
+  expect(await call('cancelPaymentIntent', { as, params: { id } })).toMatchObject({ status: 200 })
+  await settled(simulator.pay(reference, { force: true }))
+  expect(await asked).toMatchObject({ status: 409, body: { error: 'invalid_state' } })
+  expect(await read(id)).toMatchObject({ status: 'paid', late: true })
+  expect(await kinds(id)).toEqual(['payment_intent.created', 'payment.completed'])
 })
 
 test('404: an intent that nobody has', async () => {

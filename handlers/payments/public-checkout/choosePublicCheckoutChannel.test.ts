@@ -4,7 +4,7 @@ import { startPayments } from '../../../contract-tests/harness/payments.ts'
 import type { components } from '../../../generated/payments.ts'
 
 const bench = await startPayments()
-const { call, clock, database, given, send, simulator } = bench
+const { call, clock, database, given, send, settled, simulator } = bench
 const merchant = await given.merchant()
 const as = await given.apiKey(merchant)
 
@@ -41,6 +41,14 @@ describe('201', () => {
     expect(await choose(shortcode, 'va_bank_a')).toMatchObject({ status: 201, body: { attempt_expires_at: intent_expires_at, expires_at: intent_expires_at } })
   })
 
+  test.each([['qris', 1800], ['ewallet_wallet_a', 900], ['va_bank_a', 3600]])('an attempt of %s ends after %i seconds, at the provider too', async (channel, seconds) => {
+    const reference_id = `order-${randomUUID()}`
+    const { shortcode } = await create({ allowed_channels: ['qris', 'ewallet_wallet_a', 'va_bank_a'], expires_in_seconds: 3600, reference_id })
+    const ends = new Date(clock.now().getTime() + seconds * 1000).toISOString()
+    expect(await choose(shortcode, channel)).toMatchObject({ status: 201, body: { attempt_expires_at: ends } })
+    expect((await simulator.charges({ merchant_reference: reference_id })).charges).toMatchObject([{ expires_at: ends }])
+  })
+
   test('writes no event', async () => {
     const { id, shortcode } = await create()
     await choose(shortcode, 'qris')
@@ -59,7 +67,7 @@ describe('409 invalid_state', () => {
     const { reference_id, shortcode } = await create()
     await choose(shortcode, 'qris')
     const { charges: [charge] } = await simulator.charges({ merchant_reference: reference_id ?? '' })
-    await simulator.pay(charge?.reference ?? '')
+    await settled(simulator.pay(charge?.reference ?? ''))
     expect(await choose(shortcode, 'va_bank_a')).toMatchObject({ status: 409, body: { error: 'invalid_state', message: 'The payment is paid.' } })
   })
 })
@@ -82,6 +90,16 @@ describe('422', () => {
     const { id, shortcode } = await create()
     await database.query((sql) => sql`update payments.payment_intents set amount_idr = 10000001 where id = ${id}`)
     expect(await choose(shortcode, 'qris')).toMatchObject({ status: 422, body: { error: 'amount_out_of_range' } })
+  })
+
+  test('provider_declined: the pay-later minimum is the provider\'s refusal, not a limit of the channel', async () => {
+    const { shortcode } = await create({ amount_idr: 99_999, allowed_channels: ['qris', 'paylater_a'] })
+    expect(await choose(shortcode, 'paylater_a')).toMatchObject({
+      status: 422, body: {
+        error: 'provider_declined', provider: { code: 'AMOUNT_BELOW_MINIMUM', message: 'The amount is below the minimum transaction of Rp 100,000.' },
+      },
+    })
+    expect(await choose(shortcode, 'qris')).toMatchObject({ status: 201 })
   })
 
   test('provider_declined: in the provider\'s own words; the payment stays open, without event, and another channel works', async () => {

@@ -3,7 +3,7 @@ import { startPayments } from '../../../contract-tests/harness/payments.ts'
 import type { components } from '../../../generated/payments.ts'
 
 const bench = await startPayments()
-const { call, clock, database, given, simulator } = bench
+const { call, clock, database, given, settled, simulator } = bench
 const merchant = await given.merchant()
 const as = await given.apiKey(merchant)
 
@@ -26,7 +26,7 @@ test('200: five members, before and after a choice, and once paid', async () => 
   const chosen = await call('choosePublicCheckoutChannel', { params: { shortcode }, body: { channel: 'qris' } })
   if (chosen.status !== 201) throw new Error('not chosen')
   expect(await status(shortcode)).toMatchObject({ status: 'open', attempt_id: chosen.body.id, attempt_status: 'pending' })
-  await simulator.pay(await chargeOf(id))
+  await settled(simulator.pay(await chargeOf(id)))
   expect(await status(shortcode)).toMatchObject({ status: 'paid', late: false, attempt_id: chosen.body.id, attempt_status: 'succeeded' })
 })
 
@@ -35,7 +35,7 @@ test('200: past the deadline it reads expired, and paid late once money has come
   const before = await status(shortcode) as { updated_at: string }
   clock.advance(900_001)
   expect(await status(shortcode)).toMatchObject({ status: 'expired', attempt_status: 'expired' })
-  await simulator.pay(await chargeOf(id), { force: true })
+  await settled(simulator.pay(await chargeOf(id), { force: true }))
   const after = await status(shortcode) as { updated_at: string }
   expect(after).toMatchObject({ status: 'paid', late: true, attempt_status: 'succeeded' })
   expect(after.updated_at > before.updated_at).toBe(true)

@@ -20,7 +20,7 @@ describe('201', () => {
     const { secret, ...view } = await created({ ...hook, description: 'Order system' })
     expect(view).toEqual({
       id: view.id, merchant_id: merchant.id, ...hook, description: 'Order system', active: true, disabled_at: null, disabled_reason: null,
-      last_success_at: null, created_at: clock.now().toISOString(),
+      last_success_at: null, previous_secret_expires_at: null, created_at: clock.now().toISOString(),
     })
     expect(secret).toMatch(/^whsec_[0-9A-Za-z]{43}$/)
     const read = await call('getWebhookSubscription', { as, params: { id: view.id } })

@@ -1,7 +1,6 @@
 import { insertWebhookSubscription } from '../../../db/payments/webhookSubscriptions.ts'
 import { newId } from '../../../db/ids.ts'
-import { sealingNonceBytes } from '../../../domain/sealing.ts'
-import { newWebhookSecret, webhookSecretIdentity } from '../../../domain/webhookSignature.ts'
+import { newWebhookSecret, sealWebhookSecret } from '../../../domain/webhookSecrets.ts'
 import { webhookSubscriptionView } from '../../../domain/webhookSubscriptionView.ts'
 import { addressedMerchant } from '../addressedMerchant.ts'
 import { audit } from '../audit.ts'
@@ -16,11 +15,11 @@ export const createWebhookSubscription: Handler<'createWebhookSubscription'> = a
   const secret = newWebhookSecret(runtime)
   const row = await insertWebhookSubscription(sql, {
     id, tenantId: reach.tenantId, merchantId, url: body.url, description: body.description ?? null, events: body.events, createdAt: now,
-    secret: app.sealing.seal(Buffer.from(secret), webhookSecretIdentity(id), runtime.randomBytes(sealingNonceBytes)),
+    secret: sealWebhookSecret(secret, id, app.sealing, runtime),
   })
   await audit(context, {
     tenantId: reach.tenantId, merchantId, action: 'payments.webhook_subscription.created', target: `webhook_subscription:${id}`,
     changedKeys: ['url', 'events', 'description'],
   })
-  return reply(201, { ...webhookSubscriptionView(row), secret })
+  return reply(201, { ...webhookSubscriptionView(row, now), secret })
 }

@@ -2,7 +2,7 @@ import { findWebhookSubscription } from '../../../db/payments/webhookSubscriptio
 import { webhookSubscriptionView } from '../../../domain/webhookSubscriptionView.ts'
 import type { Handler } from '../handler.ts'
 
-export const getWebhookSubscription: Handler<'getWebhookSubscription'> = async ({ fail, params, reach, reply, sql }) => {
+export const getWebhookSubscription: Handler<'getWebhookSubscription'> = async ({ fail, now, params, reach, reply, sql }) => {
   const row = await findWebhookSubscription(sql, reach, params.id) ?? fail('not_found')
-  return reply(200, webhookSubscriptionView(row))
+  return reply(200, webhookSubscriptionView(row, now))
 }

@@ -4,8 +4,8 @@ import { webhookSubscriptionView } from '../../../domain/webhookSubscriptionView
 import { listScope } from '../addressedMerchant.ts'
 import type { Handler } from '../handler.ts'
 
-export const listWebhookSubscriptions: Handler<'listWebhookSubscriptions'> = async ({ fail, query, reach, reply, sql }) => {
+export const listWebhookSubscriptions: Handler<'listWebhookSubscriptions'> = async ({ fail, now, query, reach, reply, sql }) => {
   const page = pageOf(query)
   const { rows, total } = await listRows(sql, await listScope(sql, reach, query.merchant_id, fail), { ...page, search: query.search ?? null })
-  return reply(200, { webhooks: rows.map(webhookSubscriptionView), ...envelopeOf(total, page) })
+  return reply(200, { webhooks: rows.map((row) => webhookSubscriptionView(row, now)), ...envelopeOf(total, page) })
 }

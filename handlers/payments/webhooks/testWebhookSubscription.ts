@@ -3,7 +3,7 @@ import { newId } from '../../../db/ids.ts'
 import { eventBody } from '../../../domain/events.ts'
 import { testEventKind } from '../../../domain/webhookEvents.ts'
 import { webhookHeaders } from '../../../domain/webhookHeaders.ts'
-import { webhookSecretIdentity } from '../../../domain/webhookSignature.ts'
+import { openWebhookSecrets } from '../../../domain/webhookSecrets.ts'
 import type { Handler } from '../handler.ts'
 
 export const testWebhookSubscription: Handler<'testWebhookSubscription'> = async ({ app, db, fail, now, params, reach, reply, runtime }) => {
@@ -12,8 +12,8 @@ export const testWebhookSubscription: Handler<'testWebhookSubscription'> = async
   const body = eventBody({
     id: eventId, kind: testEventKind, createdAt: now, environment: app.views.environment, merchantId: row.merchant_id, data: { webhook_id: row.id },
   })
-  const secret = app.sealing.open(row.secret, webhookSecretIdentity(row.id)).toString()
-  const answer = await app.webhooks.send({ url: row.url, body, headers: webhookHeaders({ secret, body, kind: testEventKind, deliveryId, at: now }) })
+  const secrets = openWebhookSecrets(row, row.id, app.sealing, now)
+  const answer = await app.webhooks.send({ url: row.url, body, headers: webhookHeaders({ ...secrets, body, kind: testEventKind, deliveryId, at: now }) })
   return reply(200, {
     succeeded: answer.succeeded, delivery_id: deliveryId, event_id: eventId, status: answer.status, duration_ms: answer.durationMs,
     response_headers: answer.headers, error: answer.error,

@@ -28,5 +28,5 @@ export const updateWebhookSubscription: Handler<'updateWebhookSubscription'> = a
       target: `webhook_subscription:${before.id}`, changedKeys,
     })
   }
-  return reply(200, webhookSubscriptionView(after))
+  return reply(200, webhookSubscriptionView(after, now))
 }

@@ -1,0 +1,65 @@
+import { median } from './median.ts'
+import type { OperationSpeed, PaymentsSpeed } from './payments.ts'
+import { section, table } from './results.ts'
+import type { Section } from './results.ts'
+
+interface Bar {
+  /** What the ratio is taken of. */
+  of: 'its statements' | 'the statements of the first row' | 'the point select'
+  ratio: number
+  p99AtHalfMs?: number
+}
+
+const bars: Record<OperationSpeed['name'], Bar> = {
+  'createPaymentIntent, several channels': { of: 'its statements', ratio: 0.3, p99AtHalfMs: 50 },
+  'createPaymentIntent, through the simulator': { of: 'the statements of the first row', ratio: 0.15, p99AtHalfMs: 80 },
+  'getPaymentIntent': { of: 'the point select', ratio: 0.35 },
+}
+
+/** The ratios with their bars, then what they are made of. Held: every bar that could be judged. */
+export function paymentsSection({ operations, pgbenchProgram }: PaymentsSpeed, server: string): Section {
+  const judged = operations.map((operation) => ({ ...operation, bar: bars[operation.name], ...judge(operation, operations[0]) }))
+  const word = (held: boolean): string => held ? 'held' : 'MISSED'
+  const rates = (values: readonly number[]): string => values.length === 0 ? 'not compared'
+    : `${median(values).toFixed(0)} (${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)})`
+  const ofDriver = ({ service, driver }: OperationSpeed): string => (rateOf(service) / median(driver)).toFixed(2)
+  return section('Payments: one process, 16 connections', [
+    'Ratios of requests a second to runs a second of the statements which the operation was seen to send, recorded between the service and PostgreSQL in this run:',
+    'through pgbench (prepared, one statement after the other), and through the driver alone (sent together where the service does). 16 at a time, in turn,',
+    `medians of the runs. ${pgbenchProgram === null ? 'pgbench is not installed: not compared.' : ''} A creation writes its event, a delivery and its job; the log of requests, written in`,
+    'batches beside the requests, is part of the service\'s work alone.',
+    '',
+    table(['operation', 'of pgbench', 'bar', 'of the driver', 'p99 at half load, ms', 'bar'], judged.map((row) => [
+      row.name, row.ratio === null ? 'not compared' : `${row.ratio.toFixed(2)} x ${row.bar.of}`,
+      row.ratio === null ? `${row.bar.ratio.toFixed(2)}: not compared` : `${row.bar.ratio.toFixed(2)}: ${word(row.ratio >= row.bar.ratio)}`,
+      ofDriver(row), row.p99.toFixed(1), row.bar.p99AtHalfMs === undefined ? '' : `${row.bar.p99AtHalfMs} ms: ${word(row.p99 <= row.bar.p99AtHalfMs)}`,
+    ])),
+    '',
+    'The same, in full: a second (least to most), milliseconds. Half load is open: requests begin at even distances whatever is unanswered, timed from when they',
+    'were due; the generator is a process of its own.',
+    '',
+    table(['operation', 'requests/s', 'pgbench/s', 'driver/s', 'p50', 'p99', 'half load/s', 'p50 at half'], judged.map((row) => [
+      row.name, rates(row.service.map(({ perSecond }) => perSecond)),
+      row.pointSelect.length === 0 ? rates(row.pgbench) : `${rates(row.pgbench)}; point select ${rates(row.pointSelect)}`, rates(row.driver),
+      median(row.service.map(({ p50 }) => p50)).toFixed(1), median(row.service.map(({ p99 }) => p99)).toFixed(1),
+      row.halfRate.toFixed(0), median(row.half.map(({ p50 }) => p50)).toFixed(1),
+    ])),
+    '',
+    'What a request costs: CPU microseconds of the payments process and of PostgreSQL, of PostgreSQL for the same statements through pgbench; statements, and how',
+    'often they are waited for (a recorded begin and commit each are a wait).',
+    '',
+    table(['operation', 'service', 'PostgreSQL', 'PostgreSQL through pgbench', 'statements', 'waits for PostgreSQL'], judged.map(({ name, cpu, size }) => [
+      name, ...[cpu.service, cpu.server, cpu.reference].map((value) => value?.toFixed(0) ?? 'not measured'), String(size.statements), String(size.flights),
+    ])),
+  ], judged.every(({ bar, ratio, p99 }) => (ratio ?? bar.ratio) >= bar.ratio && p99 <= (bar.p99AtHalfMs ?? Infinity)), server)
+}
+
+function judge(operation: OperationSpeed, first: OperationSpeed | undefined): { ratio: number | null, p99: number } {
+  const references = { 'its statements': operation.pgbench, 'the statements of the first row': first?.pgbench ?? [], 'the point select': operation.pointSelect }
+  const reference = references[bars[operation.name].of]
+  return {
+    ratio: reference.length === 0 ? null : rateOf(operation.service) / median(reference), p99: median(operation.half.map(({ p99 }) => p99)),
+  }
+}
+
+const rateOf = (reports: OperationSpeed['service']): number => median(reports.map(({ perSecond }) => perSecond))

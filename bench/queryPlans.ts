@@ -1,0 +1,47 @@
+import { withFreshPlan } from '../db/sql.ts'
+import type { Row, Sql, Statement } from '../db/sql.ts'
+
+/** A node of EXPLAIN (FORMAT JSON). */
+interface PlanNode {
+  'Node Type': string
+  'Subplan Name'?: string
+  'Scan Direction'?: string
+  'Index Name'?: string
+  'Relation Name'?: string
+  'CTE Name'?: string
+  'Plans'?: PlanNode[]
+}
+
+/**
+ * Runs statements as `sql` does, and writes into `plans` the plan of each before it is run: a line for each node, with
+ * the index or table it reads.
+ */
+export function explaining(sql: Sql, plans: string[]): Sql {
+  const run = (template: TemplateStringsArray, ...values: unknown[]): unknown => {
+    if (!Array.isArray(template)) return (sql as (...all: unknown[]) => unknown)(template, ...values)
+    const write = () => (sql as (...all: unknown[]) => Statement<Row[]>)(template, ...values)
+    const statement = write()
+    const { then } = statement
+    const explained = async (): Promise<Row[]> => {
+      if (!/^\s*select set_config/.test(template[0] ?? '')) plans.push(await explain(sql, write()))
+      return new Promise((resolve, reject) => void then.call(statement, resolve, reject))
+    }
+    let running: Promise<Row[]> | undefined
+    // Only what is awaited is a statement, the rest are pieces of one; and the driver looks on at a statement's end.
+    return Object.defineProperty(statement, 'then', { value: (done: (rows: Row[]) => unknown, failed: () => unknown) => (running ??= explained()).then(done, failed) })
+  }
+  return Object.assign(run, { unsafe: sql.unsafe, json: sql.json }) as unknown as Sql
+}
+
+async function explain(sql: Sql, statement: Statement<Row[]>): Promise<string> {
+  const [row] = await withFreshPlan(sql<{ 'QUERY PLAN': [{ Plan: PlanNode }] }[]>`explain (format json, costs off) ${statement}`)
+  if (!row) throw new Error('no plan')
+  return linesOf(row['QUERY PLAN'][0].Plan, 0).join('\n')
+}
+
+function linesOf(node: PlanNode, depth: number): string[] {
+  const backward = node['Scan Direction'] === 'Backward' ? ' backward' : ''
+  const read = node['Index Name'] ?? node['Relation Name'] ?? node['CTE Name']
+  const name = node['Subplan Name'] === undefined ? '' : `${node['Subplan Name']}: `
+  return [`${'  '.repeat(depth)}${name}${node['Node Type']}${backward}${read === undefined ? '' : ` on ${read}`}`, ...(node.Plans ?? []).flatMap((inner) => linesOf(inner, depth + 1))]
+}

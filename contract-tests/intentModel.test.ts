@@ -1,0 +1,28 @@
+import { randomInt } from 'node:crypto'
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { checkInvariants, describeVerdicts } from '../bench/invariants.ts'
+import { startModel } from './model/bench.ts'
+import { sequences } from './model/steps.ts'
+
+// BAYAR_SEED repeats a run, BAYAR_MODEL_STEPS makes it longer.
+const seed = Number(process.env.BAYAR_SEED ?? randomInt(2 ** 31))
+const steps = Number(process.env.BAYAR_MODEL_STEPS ?? 2000)
+
+const { bench, run } = await startModel()
+
+test(`payment intents become what a model says, through ${steps} random steps with faults, and the invariants hold after them`, { timeout: 120_000 + steps * 300 }, async () => {
+  let done = 0
+  for (let next = seed; done < steps; next += 1) {
+    const result = await fc.check(fc.asyncProperty(sequences, async (sequence) => {
+      done += await run(sequence)
+    }), { seed: next, numRuns: 1 })
+    if (result.failed) {
+      const repeat = `BAYAR_SEED=${next} BAYAR_MODEL_STEPS=1 vitest run contract-tests/intentModel.test.ts`
+      const shortest = result.errorInstance instanceof Error ? result.errorInstance.message : String(result.errorInstance)
+      throw new Error(`${repeat} repeats this, after ${done} steps from seed ${seed}; the shortest sequence that shows it:\n${shortest}`)
+    }
+  }
+  const verdicts = await checkInvariants(bench.database)
+  expect(verdicts.filter(({ offenders }) => offenders.length > 0), describeVerdicts(verdicts)).toEqual([])
+})
