@@ -8,7 +8,7 @@ NODE := node_modules/.bin/node
 # Named after what it was made from, so that an install is done again when that changes and never otherwise.
 INSTALLED := node_modules/.installed-$(shell cat package-lock.json patches/* | cksum | tr ' ' '-')
 
-.PHONY: help install run dev test test-long screenshots check generate lint mock contract migrate bench drill publish clean
+.PHONY: help install run dev test test-long screenshots check generate lint mock contract migrate bench plans drill publish clean
 
 help: ## List what can be done
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -63,6 +63,9 @@ migrate: $(INSTALLED) ## Bring the databases up to date: those of DATABASE_URL a
 
 bench: $(INSTALLED) ## Measure speed on this machine
 	@exec $(NODE) bench/bench.ts
+
+plans: $(INSTALLED) ## Keep the plans of lists as they now are in db/plans, when a query or an index was changed
+	@exec $(NODE) node_modules/vitest/vitest.mjs run bench/lists/plans.test.ts -u
 
 drill: $(INSTALLED) ## Kill and starve what runs, under load, and check that nothing is lost; `make drill webhooks` runs one, NAME=webhooks too
 	@exec $(NODE) bench/drill.ts $(DRILLS)

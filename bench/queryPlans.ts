@@ -9,6 +9,7 @@ interface PlanNode {
   'Index Name'?: string
   'Relation Name'?: string
   'CTE Name'?: string
+  'Partial Mode'?: string
   'Plans'?: PlanNode[]
 }
 
@@ -39,7 +40,17 @@ async function explain(sql: Sql, statement: Statement<Row[]>): Promise<string> {
   return linesOf(row['QUERY PLAN'][0].Plan, 0).join('\n')
 }
 
+/** What a node reads whose half is done by several processes. */
+function belowPartial(node: PlanNode): PlanNode[] {
+  const inner = node.Plans ?? []
+  return node['Partial Mode'] === 'Partial' ? inner : inner.flatMap(belowPartial)
+}
+
 function linesOf(node: PlanNode, depth: number): string[] {
+  const [only] = node.Plans ?? []
+  // Whether several processes share in a node depends on how much there is to read.
+  if (only && /^Gather/.test(node['Node Type'])) return linesOf({ ...only, ...node['Subplan Name'] !== undefined && { 'Subplan Name': node['Subplan Name'] } }, depth)
+  if (only && node['Partial Mode'] === 'Finalize') return linesOf({ ...node, 'Partial Mode': 'Simple', 'Plans': belowPartial(only) }, depth)
   const backward = node['Scan Direction'] === 'Backward' ? ' backward' : ''
   const read = node['Index Name'] ?? node['Relation Name'] ?? node['CTE Name']
   const name = node['Subplan Name'] === undefined ? '' : `${node['Subplan Name']}: `

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type EmbeddedPostgres, startPostgres } from '../run/embeddedPostgres.ts'
 import {
-  type Database, type DatabaseOptions, DatabaseUnavailable, type Sql, connect, constraintOf, isDatabaseUnavailable,
+  type Database, type DatabaseOptions, DatabaseUnavailable, type Sql, connect, constraintOf, isDatabaseUnavailable, withFreshPlan,
 } from './sql.ts'
 
 let server: EmbeddedPostgres
@@ -287,4 +287,15 @@ describe('transactions', () => {
     })
     expect(rows.map(({ id }) => id)).toEqual([21, 23])
   })
+})
+
+test('a statement that is planned for its values each time leaves no plan with the connection', async () => {
+  const database = open({ max: 1 })
+  const kept = () => database.query((sql) => sql<{ statement: string }[]>`select statement from pg_prepared_statements where statement like '%chosen%'`)
+  for (const value of [1, 2]) {
+    expect(await database.query((sql) => withFreshPlan(sql`select ${value}::int as chosen where ${value} in (${sql`select 1 union select 2`})`))).toEqual([{ chosen: value }])
+  }
+  expect((await kept()).map(({ statement }) => statement.includes('pg_prepared'))).toEqual([true])
+  await database.query((sql) => sql`select ${1}::int as chosen`)
+  expect(await kept()).toHaveLength(2)
 })

@@ -1,8 +1,15 @@
 /** Version of the platform: `info.version` of the documents. */
-export const version = '0.37.0'
+export const version = '0.38.0'
 
 /** The release history, newest first; up to v0.35.1 it is the table of the payments brief. */
 export const releases: readonly { version: string, date: string, changes: readonly string[] }[] = [
+  {
+    version: 'v0.38.0', date: '2026-11-21',
+    changes: [
+      'Provider callbacks confirmed before money moves; cases for money that does not fit', 'Webhook deliveries, dead letters, replays, resends, secret rotation, event catalogue',
+      'Lists and search at scale', 'Hosted checkout in two languages, dark and printed', 'Documentation at /docs',
+    ],
+  },
   {
     version: 'v0.37.0', date: '2026-11-21',
     changes: ['Lists, cancellation and sandbox moves of payment intents', 'Hosted checkout', 'Signed webhooks', 'API keys', 'Channels', 'Token refresh and log-out'],

@@ -12,5 +12,9 @@ export const longForms: readonly LongForm[] = [
   { name: 'payment intents against their model', files: ['contract-tests/intentModel.test.ts'], settings: { BAYAR_MODEL_STEPS: '100000' } },
   { name: 'fuzz of every operation', files: ['contract-tests/fuzz.test.ts'], settings: { BAYAR_FUZZ_RUNS: '700' } },
   { name: 'payment against cancellation against expiry', files: ['jobs/intentHistories.test.ts'], settings: { BAYAR_RACES: '10000' } },
+  {
+    name: 'drills that every run leaves out, in their short form',
+    files: ['backends', 'pool', 'postgresStop', 'rollingRestart', 'slowNetwork'].map((name) => `bench/drills/${name}.test.ts`), settings: {},
+  },
   { name: 'every look of the hosted checkout', files: ['pages/checkoutStates.browser.test.ts', 'pages/checkoutFamilies.browser.test.ts'], settings: { BAYAR_LOOKS: 'every' } },
 ]

@@ -24,6 +24,8 @@ interface Pair {
   silent: boolean
   /** When the last of what the server answered goes out, by this process's clock. */
   freeAt: number
+  /** What is on its way to the client, in order: timers that are due in the same millisecond may fire in any. */
+  waiting: Buffer[]
 }
 
 // As PostgreSQL's protocol says it: ReadyForQuery inside a transaction, and what a commit is answered.
@@ -56,19 +58,12 @@ export async function startDatabaseProxy(databasePort: number): Promise<Database
       destroy(pair)
       return
     }
-    const now = performance.now()
-    if (latencyMs === 0 && bytesPerSecond === Infinity && pair.freeAt <= now) {
-      pair.client.write(chunk)
-      return
-    }
-    // Never before what went ahead of it, also when the network gets faster meanwhile.
-    pair.freeAt = Math.max(pair.freeAt, now + latencyMs) + chunk.length / bytesPerSecond * 1000
-    setTimeout(() => pair.client.destroyed || pair.silent || pair.client.write(chunk), pair.freeAt - now)
+    passOn(pair, chunk, latencyMs, bytesPerSecond)
   }
 
   const listener = createServer({ noDelay: true }, (client) => {
     const server = connect({ port: databasePort, host: '127.0.0.1', noDelay: true })
-    const pair: Pair = { client, server, silent: false, freeAt: 0 }
+    const pair: Pair = { client, server, silent: false, freeAt: 0, waiting: [] }
     pairs.add(pair)
     client.on('data', (chunk) => pair.silent || server.write(chunk))
     server.on('data', (chunk) => answer(pair, chunk))
@@ -105,6 +100,21 @@ export async function startDatabaseProxy(databasePort: number): Promise<Database
       await new Promise((resolve) => listener.close(resolve))
     },
   }
+}
+
+/** Sends an answer on at the network's speed, never before what went ahead of it, also when the network gets faster meanwhile. */
+function passOn(pair: Pair, chunk: Buffer, latencyMs: number, bytesPerSecond: number): void {
+  const now = performance.now()
+  if (latencyMs === 0 && bytesPerSecond === Infinity && pair.freeAt <= now && pair.waiting.length === 0) {
+    pair.client.write(chunk)
+    return
+  }
+  pair.freeAt = Math.max(pair.freeAt, now + latencyMs) + chunk.length / bytesPerSecond * 1000
+  pair.waiting.push(chunk)
+  setTimeout(() => {
+    const next = pair.waiting.shift()
+    if (next && !pair.client.destroyed && !pair.silent) pair.client.write(next)
+  }, pair.freeAt - now)
 }
 
 /** When one end closes, the other does. */

@@ -79,7 +79,7 @@ export function listCases(count: number, now: Date): ListCase[] {
     return [
       ...pages(list),
       ...askers.map((asker) => at('search, rare', asker, { search: rare }, bar)),
-      at('search, a reference', 'big', { search: `order-${Math.floor(count / 3)}4` }, bar),
+      at('search, a reference', 'big', { search: `order-${count}` }, bar),
       at('search, absent', 'big', { search: 'rawon' }, bar),
       at('search, only of the others', 'big', { search: 'teh melati' }),
       at('search, only of the big one', 'small', { search: 'kopi susu' }),

@@ -1,6 +1,6 @@
 import type { Page } from '../../domain/paging.ts'
 import { withFreshPlan } from '../sql.ts'
-import type { Sql, Statement } from '../sql.ts'
+import type { Row, Sql, Statement } from '../sql.ts'
 import type { Part } from './newestFirst.ts'
 
 /** A page, and how many entries the list has in all. */
@@ -28,22 +28,29 @@ export interface FilteredList extends EntryReader {
 /** Newest entries that are looked through at least, before an index is asked for every match. */
 const leastWindow = 2000
 
-/** A page of a list in its order: `newest` selects the ids of the page. */
+/** A page of a list in its order: `newest` selects the ids of the page. Wants a transaction, for settings that hold in it alone. */
 export async function orderedPage<Entry extends object>(
   sql: Sql, { entries }: EntryReader, newest: Part, total: number, { offset }: Page,
 ): Promise<Listed<Entry>> {
-  return { rows: offset < total ? await read<Entry>(entries(newest, sql``)) : [], total }
+  if (offset >= total) return { rows: [], total }
+  const [, rows] = await Promise.all([withRoom(sql), read<Entry>(entries(newest, sql``))])
+  return { rows, total }
+}
+
+/** Room to sort ids in, and costs as they are where indexes are mostly in memory, for the rest of the transaction. */
+function withRoom(sql: Sql): Statement<Row[]> {
+  return sql`select set_config('work_mem', '32MB', true), set_config('random_page_cost', '1.1', true), set_config('jit', 'off', true)`
 }
 
 /**
  * A page of a filtered list with its exact total. What is common is found among the newest entries and then only
  * counted; what is rare is collected whole and put in order. So a page costs no more than its total does, and that
- * grows with the number of matches. Wants a transaction, for settings that hold in it alone.
+ * grows with the number of matches. Wants a transaction as well.
  */
 export async function filteredPage<Entry extends object>(sql: Sql, list: FilteredList, { limit, offset }: Page): Promise<Listed<Entry>> {
   const { entries, matches, newestMatches, order } = list
   const [, near] = await Promise.all([
-    sql`select set_config('work_mem', '32MB', true), set_config('random_page_cost', '1.1', true), set_config('jit', 'off', true)`,
+    withRoom(sql),
     newestMatches ? read<Entry>(entries(
       sql`select * from (${newestMatches(leastWindow + 2 * (offset + limit))}) m order by ${order} limit ${limit} offset ${offset}`, sql``)) : [],
   ])

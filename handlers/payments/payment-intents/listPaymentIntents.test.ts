@@ -134,6 +134,55 @@ describe('200', () => {
     expect(await ids({ search: '%' })).toEqual([percent.id])
   })
 
+  test('search matches within a member and never across two, whatever the text has', async () => {
+    const { created, ids } = await shop()
+    const { id } = await created({ ...cash, reference_id: 'order-1', description: 'order-2\u001ftwo' })
+    for (const search of ['order-2\u001ftwo', '\u001f', 'order-1', '-2']) expect(await ids({ search }), search).toEqual([id])
+    for (const search of ['order-1\u001forder-2', '1\u001fo', 'order-1order-2']) expect(await ids({ search }), search).toEqual([])
+  })
+
+  test('search of one or two characters, and of any script', async () => {
+    const { created, ids } = await shop()
+    const { id } = await created({ ...cash, reference_id: 'Öß-7', description: '肉まん ☕' })
+    await created({ ...cash, reference_id: 'Ox-8' })
+    for (const search of ['ö', 'Ö', '-7', 'ß', '肉', '肉まん', '☕', 'öß-7']) expect(await ids({ search }), search).toEqual([id])
+  })
+
+  test('a filter that matches more than a page: each page, the exact total, and nothing past the end', async () => {
+    const { created, ids, list } = await shop()
+    for (let count = 0; count < 5; count += 1) {
+      await created({ ...cash, description: 'Kopi' })
+      await created({ ...cash, description: 'Teh' })
+    }
+    for (const query of [{ search: 'kopi' }, { search: 'ko' }, { search: 'kopi', channel: 'cash', status: 'open' }]) {
+      const pages = [await ids({ ...query, limit: '2' }), await ids({ ...query, limit: '2', page: '2' }), await ids({ ...query, limit: '2', page: '3' })]
+      expect(pages.map(({ length }) => length)).toEqual([2, 2, 1])
+      expect(pages.flat()).toEqual(await ids(query))
+      expect(await list({ ...query, limit: '2', page: '4' })).toEqual({ intents: [], total: 5, page: 4, limit: 2, total_pages: 3 })
+    }
+  })
+
+  test('what several merchants have is in one order, page by page', async () => {
+    const first = await given.merchant()
+    const second = await given.merchant({ tenantId: first.tenantId })
+    const third = await given.merchant({ tenantId: first.tenantId })
+    const made: string[] = []
+    for (const merchant of [first, second, third, first, second, third]) {
+      clock.advance(1)
+      const { id } = await intentActs(bench, await given.apiKey(merchant)).created({ ...cash, description: 'Kopi' })
+      if (merchant !== third) made.unshift(id)
+    }
+    const as = await given.token(first, '', '', { bindings: [first, second].map(({ id }) => ({ role: 'merchant_owner', scope: `merchant:${id}` })) })
+    const page = async (query: Record<string, string>) => {
+      const { body, status } = await call('listPaymentIntents', { as, query: { limit: '3', ...query } })
+      return status === 200 ? { ids: body.intents.map(({ id }) => id), total: body.total } : status
+    }
+    for (const query of [{}, { search: 'kopi' }, { channel: 'cash' }]) {
+      expect(await page(query)).toEqual({ ids: made.slice(0, 3), total: 4 })
+      expect(await page({ ...query, page: '2' })).toEqual({ ids: made.slice(3), total: 4 })
+    }
+  })
+
   test('a console user sees every merchant of its reach, or the one it names', async () => {
     const first = await given.merchant()
     const second = await given.merchant({ tenantId: first.tenantId })

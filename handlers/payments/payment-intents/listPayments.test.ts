@@ -72,6 +72,26 @@ describe('listPayments', () => {
     for (const search of ['%', '_', `${reference.slice(0, -1)}_`]) expect(await intents({ search }), search).toEqual([])
   })
 
+  test('200: search matches within a member and never across two', async () => {
+    const { charged, intents } = await shop()
+    const { id, reference } = await charged({ ...qris, description: 'a\u001fb' })
+    for (const search of ['a\u001fb', 'A', reference.slice(-3)]) expect(await intents({ search }), search).toEqual([id])
+    expect(await intents({ search: `\u001f${reference}` })).toEqual([])
+  })
+
+  test('200: search and filters of the attempt and of its intent together', async () => {
+    const { charged, intents, list } = await shop()
+    const paid = await charged({ ...qris, reference_id: 'order-1', metadata: { shop: 'a' }, description: 'Kopi' })
+    await simulator.pay(paid.reference)
+    clock.advance(1)
+    const open = await charged({ ...qris, reference_id: 'order-2', metadata: { shop: 'a' }, description: 'Kopi' })
+    for (const query of [{ search: 'kopi', status: 'succeeded' }, { search: 'kopi', status: 'succeeded', 'metadata[shop]': 'a' }, { status: 'succeeded', 'metadata[shop]': 'a' }, { search: 'order-1' }]) {
+      expect(await intents(query), JSON.stringify(query)).toEqual([paid.id])
+    }
+    expect(await intents({ search: 'kopi', 'metadata[shop]': 'a' })).toEqual([open.id, paid.id])
+    expect(await list({ search: 'kopi', 'metadata[shop]': 'a', limit: '1', page: '3' })).toMatchObject({ payments: [], total: 2 })
+  })
+
   test('200: limit and page are moved into range; a page past the end is empty', async () => {
     const { created, list } = await shop()
     await created(qris)
