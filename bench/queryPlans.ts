@@ -53,6 +53,7 @@ function linesOf(node: PlanNode, depth: number): string[] {
   if (only && node['Partial Mode'] === 'Finalize') return linesOf({ ...node, 'Partial Mode': 'Simple', 'Plans': belowPartial(only) }, depth)
   const backward = node['Scan Direction'] === 'Backward' ? ' backward' : ''
   const read = node['Index Name'] ?? node['Relation Name'] ?? node['CTE Name']
-  const name = node['Subplan Name'] === undefined ? '' : `${node['Subplan Name']}: `
+  // Before server 17 it says what it returns.
+  const name = node['Subplan Name'] === undefined ? '' : `${node['Subplan Name'].replace(/ \(returns .*\)$/, '')}: `
   return [`${'  '.repeat(depth)}${name}${node['Node Type']}${backward}${read === undefined ? '' : ` on ${read}`}`, ...(node.Plans ?? []).flatMap((inner) => linesOf(inner, depth + 1))]
 }

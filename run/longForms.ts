@@ -14,7 +14,7 @@ export const longForms: readonly LongForm[] = [
   { name: 'payment against cancellation against expiry', files: ['jobs/intentHistories.test.ts'], settings: { BAYAR_RACES: '10000' } },
   {
     name: 'drills that every run leaves out, in their short form',
-    files: ['backends', 'pool', 'postgresStop', 'rollingRestart', 'slowNetwork'].map((name) => `bench/drills/${name}.test.ts`), settings: {},
+    files: ['backends', 'pool', 'postgresStop', 'rollingRestart', 'slowNetwork', 'webhooks'].map((name) => `bench/drills/${name}.test.ts`), settings: {},
   },
   { name: 'every look of the hosted checkout', files: ['pages/checkoutStates.browser.test.ts', 'pages/checkoutFamilies.browser.test.ts'], settings: { BAYAR_LOOKS: 'every' } },
 ]

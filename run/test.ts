@@ -21,7 +21,7 @@ const contract: Step = {
 const drills = 'bench/drills/**'
 
 /** What of them belongs to every run: their judges, and the failures that hit most often. `make test-long` runs the others. */
-const shortDrills = ['judgement', 'judges', 'killApi', 'postgresRestart', 'races', 'webhooks'].map((name) => `bench/drills/${name}.test.ts`)
+const shortDrills = ['judgement', 'judges', 'killApi', 'postgresRestart', 'races'].map((name) => `bench/drills/${name}.test.ts`)
 
 const from = performance.now()
 console.log('checks:')

@@ -25,10 +25,13 @@ export async function holdActiveSubscriptions(sql: Sql, { tenant_id, merchant_id
   return rows.map(({ id }) => id)
 }
 
-/** Locks a delivery, after its subscription. Undefined when it is in flight or due already: then there is nothing to replay. */
+/**
+ * Locks a delivery, after its subscription. Undefined when it is in flight or due already: then there is nothing to replay. By the clock, since
+ * the time of this transaction may lie before what another, for which the lock was waited, has made due.
+ */
 export async function lockReplayable(sql: Sql, { id, tenant_id, merchant_id }: Owned): Promise<{ replayed_at: Date | null } | undefined> {
   const [row] = await sql<{ replayed_at: Date | null, replayable: boolean }[]>`
-    select replayed_at, lease_token is null and (status <> 'pending' or due_at is null or due_at > now()) as replayable
+    select replayed_at, lease_token is null and (status <> 'pending' or due_at is null or due_at > clock_timestamp()) as replayable
     from payments.webhook_deliveries
     where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id}
     for update`

@@ -82,7 +82,7 @@ describe('listPayments', () => {
   test('200: search and filters of the attempt and of its intent together', async () => {
     const { charged, intents, list } = await shop()
     const paid = await charged({ ...qris, reference_id: 'order-1', metadata: { shop: 'a' }, description: 'Kopi' })
-    await simulator.pay(paid.reference)
+    await settled(simulator.pay(paid.reference))
     clock.advance(1)
     const open = await charged({ ...qris, reference_id: 'order-2', metadata: { shop: 'a' }, description: 'Kopi' })
     for (const query of [{ search: 'kopi', status: 'succeeded' }, { search: 'kopi', status: 'succeeded', 'metadata[shop]': 'a' }, { status: 'succeeded', 'metadata[shop]': 'a' }, { search: 'order-1' }]) {
