@@ -160,7 +160,7 @@ async function start(
     elapsed: () => clock.now().getTime(),
     ...(overrides && { overrides }),
   })
-  const server = createServer(service.express)
+  const server = createServer({ keepAliveTimeout: 65_000 }, service.express)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   afterAll(async () => {
     server.close().closeAllConnections()

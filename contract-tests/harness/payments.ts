@@ -111,7 +111,7 @@ export async function startPayments(options: BenchOptions = {}): Promise<Payment
     isDraining: options.isDraining ?? (() => false), elapsed: () => clock.now().getTime(),
     pages: hostedPages, ...(options.overrides && { overrides: options.overrides }),
   })
-  const server = createServer(service.express)
+  const server = createServer({ keepAliveTimeout: 65_000 }, service.express)
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   afterAll(async () => {
     server.closeAllConnections()

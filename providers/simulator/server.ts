@@ -45,7 +45,8 @@ const lateEveryMs = 500
 export async function startSimulator(settings: SimulatorSettings): Promise<RunningSimulator> {
   const host = settings.host ?? '127.0.0.1'
   const ledger = new Ledger(settings.journalPath ?? null)
-  const server = createServer()
+  // Longer than callers keep an idle connection: none of them writes into one that is being closed.
+  const server = createServer({ keepAliveTimeout: 65_000 })
   const port = await new Promise<number>((resolve, reject) => {
     server.once('error', reject)
     server.listen(settings.port, host, () => {
