@@ -33,6 +33,8 @@ export interface Disturbance<Made> {
   load?: LoadOptions
   /** Addresses that are asked, when they are not those of the processes. */
   urls?: (stage: Stage) => readonly string[]
+  /** What has to be there before the first request. */
+  before?: (stage: Stage) => Promise<void>
   /** Milliseconds until every key has to have its answer once the load has ended. */
   followUpMs: number
   disturb(at: Disturbed): Promise<Made>
@@ -44,12 +46,13 @@ const settleMs = 1500
 
 /** Opens a stage, loads it, disturbs it, and then judges what was answered and what is there. */
 export async function underLoad<Made>(
-  { seed, say }: DrillOptions, { stage: options, load: more, urls, followUpMs, disturb, judge, figures }: Disturbance<Made>,
+  { seed, say }: DrillOptions, { stage: options, load: more, urls, before, followUpMs, disturb, judge, figures }: Disturbance<Made>,
 ): Promise<DrillReport> {
   const random = randomFrom(seed)
   const stage = await openStage(say, options)
   let passed = false
   try {
+    await before?.(stage)
     const load = startLoad(urls?.(stage) ?? stage.payments.map(({ url }) => url), stage.merchants, random, more)
     const payer = startPayer(stage, load)
     await wait(settleMs)
