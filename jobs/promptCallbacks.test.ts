@@ -8,17 +8,27 @@ import type { CallbackSettings } from './processCallback.ts'
 function waiting(sleep: () => Promise<void> = () => new Promise(() => undefined)) {
   const begun: PromiseWithResolvers<never>[] = []
   const failed: unknown[] = []
+  /** How many callbacks each statement gave back. */
+  const givenBack: number[] = []
   const end = () => {
     const gate = Promise.withResolvers<never>()
     begun.push(gate)
     return gate.promise
   }
   const provider = { parseCallback: () => ({ outcome: 'charge', callback: { key: randomUUID() } }) }
+  const query = async (work: (sql: unknown) => Promise<unknown>) => {
+    const before = givenBack.length
+    await work((texts: TemplateStringsArray, _now: unknown, ids: unknown) => {
+      if (texts.join('').includes('lease_token = any') && Array.isArray(ids)) givenBack.push(ids.length)
+      return []
+    })
+    return givenBack.length > before ? [] : end()
+  }
   const settings = {
-    database: { query: end, tx: end }, providers: new Map([['simulator', provider]]), runtime: { now: () => new Date(), sleep },
+    database: { query, tx: end }, providers: new Map([['simulator', provider]]), runtime: { now: () => new Date(), sleep },
   } as unknown as CallbackSettings
   const prompt = promptCallbacks(settings, { processed: () => undefined, failed: (error) => void failed.push(error) })
-  return { prompt, begun, failed }
+  return { prompt, begun, failed, givenBack }
 }
 
 const held = (): HeldCallback => ({ id: randomUUID(), provider: 'simulator', body: Buffer.alloc(0), tries: 0, lease_token: randomUUID() })
@@ -45,8 +55,8 @@ describe('callbacks that were just answered', () => {
     expect(failed.map(String)).toEqual(['Error: lost', 'Error: lost'])
   })
 
-  test('are waited for when the process ends; those that have not begun are left to the sweep', async () => {
-    const { prompt, begun, failed } = waiting()
+  test('are waited for when the process ends; those that have not begun are given back', async () => {
+    const { prompt, begun, failed, givenBack } = waiting()
     for (let taken = 0; taken < 9; taken += 1) prompt.take(held())
     let stopped = false
     const stopping = prompt.stop().then(() => {
@@ -60,15 +70,17 @@ describe('callbacks that were just answered', () => {
     }
     await stopping
     expect([begun.length, failed.length]).toEqual([16, 8])
+    expect(givenBack).toEqual([1])
     prompt.take(held())
     await turn()
     expect(begun).toHaveLength(16)
   })
 
-  test('hold up the end of a process only so long', async () => {
-    const { prompt } = waiting(async () => undefined)
+  test('hold up the end of a process only so long, and are given back then', async () => {
+    const { prompt, givenBack } = waiting(async () => undefined)
     prompt.take(held())
     await prompt.stop()
+    expect(givenBack).toEqual([1])
   })
 
   test('are left to the sweep where more than two hundred wait', async () => {

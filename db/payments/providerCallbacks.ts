@@ -95,6 +95,13 @@ export async function postponeCallback(sql: Sql, { id, lease_token }: HeldCallba
     where id = ${id} and lease_token = ${lease_token} and next_try_at is not null`
 }
 
+/** Makes callbacks due at once for whoever takes them next, those that are still these holders'. */
+export async function giveBackCallbacks(sql: Sql, held: readonly HeldCallback[], now: Date): Promise<void> {
+  await sql`
+    update payments.provider_callbacks set next_try_at = ${now}, lease_token = null
+    where id = any(${held.map(({ id }) => id)}) and lease_token = any(${held.map(({ lease_token: token }) => token)}) and next_try_at is not null`
+}
+
 /** Providers that have callbacks due, those that this deployment does not know among them. */
 export async function listProvidersWithDueCallbacks(sql: Sql, now: Date): Promise<string[]> {
   const rows = await sql<{ provider: string }[]>`
