@@ -134,7 +134,7 @@ async function prepare(
   }
   const environment = {
     PATH: process.env.PATH, NODE_COMPILE_CACHE: join(directory, 'compiled'), BAYAR_ENV: 'sandbox',
-    DATABASE_URL: databaseUrl, PAYMENTS_URL: paymentsUrls[0], SEALING_KEYS: parts.sealingKeys,
+    DATABASE_URL: databaseUrl, PAYMENTS_URL: frontUrl ?? paymentsUrls[0], SEALING_KEYS: parts.sealingKeys,
     SIMULATOR_URL: simulatorUrl, SIMULATOR_PORT: new URL(simulatorUrl).port, SIMULATOR_API_KEY: parts.simulatorKey,
     SIMULATOR_CREDENTIAL_ID: credential.id, SIMULATOR_CALLBACK_SECRET: credential.secret,
     SIMULATOR_CALLBACK_URL: parts.callbackUrl, IDENTITY_CLIENT_ID: 'payments',
