@@ -61,7 +61,7 @@ contract: $(INSTALLED) ## The documents against the running services: Dredd, Pri
 migrate: $(INSTALLED) ## Bring the databases up to date: those of DATABASE_URL and IDENTITY_DATABASE_URL, else the development run's
 	@exec $(NODE) run/migrate.ts
 
-bench: $(INSTALLED) ## Measure speed on this machine
+bench: $(INSTALLED) ## Measure speed on this machine; NAME=lists one part of it, NAME=soak MINUTES=30 the soak
 	@exec $(NODE) bench/bench.ts
 
 plans: $(INSTALLED) ## Keep the plans of lists as they now are in db/plans, when a query or an index was changed

@@ -38,7 +38,7 @@ export async function startBenchSystem(directory: string): Promise<BenchSystem> 
   const url = postgres.url('bench')
   await ensureDatabase(postgres.url('postgres'), 'bench')
   await migrate(url, 'main', { afterwards: installQueues })
-  const open = () => connect(url, { max: benchConnections, applicationName: 'bayar bench' })
+  const open = () => connect(url, { max: benchConnections, limitMs: 60_000, applicationName: 'bayar bench' })
   const database = open()
   const credential = { id: randomUUID(), secret: randomBytes(32).toString('base64url') }
   const simulatorKey = randomBytes(24).toString('base64url')

@@ -26,8 +26,9 @@ export function paymentsSection({ operations, pgbenchProgram }: PaymentsSpeed, s
   return section('Payments: one process, 16 connections', [
     'Ratios of requests a second to runs a second of the statements which the operation was seen to send, recorded between the service and PostgreSQL in this run:',
     'through pgbench (prepared, one statement after the other), and through the driver alone (sent together where the service does). 16 at a time, in turn,',
-    `medians of the runs. ${pgbenchProgram === null ? 'pgbench is not installed: not compared.' : ''} A creation writes its event, a delivery and its job; the log of requests, written in`,
-    'batches beside the requests, is part of the service\'s work alone.',
+    'medians of the runs, after VACUUM ANALYZE and a checkpoint, as on a server that has run for some minutes. A creation writes its event, a delivery and its',
+    'job; the log of requests, written in batches beside the requests, is part of the service\'s work alone.',
+    ...(pgbenchProgram === null ? ['pgbench is not installed: not compared.'] : []),
     '',
     table(['operation', 'of pgbench', 'bar', 'of the driver', 'p99 at half load, ms', 'bar'], judged.map((row) => [
       row.name, row.ratio === null ? 'not compared' : `${row.ratio.toFixed(2)} x ${row.bar.of}`,

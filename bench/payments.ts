@@ -98,6 +98,7 @@ async function measure(flow: RecordedFlow, { service, generator, system, rounds,
   try {
     await generator.send({ ...order, pace: { atATime: benchConnections } })
     await repeatedly(() => work(database), seconds / 2)
+    await settle(database)
     for (let round = 0; round < rounds; round += 1) {
       const served = (): number => speed.service.at(-1)?.answered ?? Number.NaN
       const meters = [meter(cpu.service, service.pid, served), meter(cpu.server, system.postgresPid, served)]
@@ -109,6 +110,7 @@ async function measure(flow: RecordedFlow, { service, generator, system, rounds,
       readReference()
       if (name === 'getPaymentIntent') speed.pointSelect.push(...await throughPgbench({ ...script, statements: script.statements.slice(-1) }, database))
     }
+    await settle(database)
     const halfRate = median(speed.service.map(({ perSecond }) => perSecond)) / 2
     for (let round = 0; round < rounds; round += 1) speed.half.push(await generator.send({ ...order, pace: { perSecond: halfRate } }))
     const middle = (values: readonly number[]): number | null => values.some(Number.isFinite) ? median(values.filter(Number.isFinite)) : null
@@ -116,6 +118,11 @@ async function measure(flow: RecordedFlow, { service, generator, system, rounds,
   } finally {
     await database.end()
   }
+}
+
+/** As on a server that has run for some minutes: with statistics, and with log segments to use again instead of new ones to fill with zeros. */
+async function settle(database: Database): Promise<void> {
+  for (const command of ['vacuum analyze', 'checkpoint']) await database.query((sql) => sql.unsafe(command))
 }
 
 /** Works a second, as many at a time as there are connections. */

@@ -17,11 +17,11 @@ const contract: Step = {
   },
 }
 
-/** The drills measure time: they run one after the other, with nothing beside them. */
-const drills = 'bench/drills/**'
+/** Drills and benches measure time: they run one after the other, with nothing beside them. */
+const alone = ['bench/drills/**', 'bench/slice.test.ts']
 
 /** What of them belongs to every run: their judges, and the failures that hit most often. `make test-long` runs the others. */
-const shortDrills = ['judgement', 'judges', 'killApi', 'postgresRestart', 'races'].map((name) => `bench/drills/${name}.test.ts`)
+const short = ['judgement', 'judges', 'killApi', 'postgresRestart', 'races'].map((name) => `bench/drills/${name}.test.ts`).concat('bench/slice.test.ts')
 
 const from = performance.now()
 console.log('checks:')
@@ -29,10 +29,10 @@ const checked = await runSteps(checks)
 console.log('tests:')
 // Every declared answer has to be seen by some test of this run.
 process.env.BAYAR_FULL_RUN = '1'
-const tested = await tests(`--exclude=${drills}`)
+const tested = await tests(...alone.map((files) => `--exclude=${files}`))
 delete process.env.BAYAR_FULL_RUN
-console.log('drills, in their short form:')
-const drilled = await tests(...shortDrills, '--no-file-parallelism')
+console.log('drills and benches, in their short form:')
+const drilled = await tests(...short, '--no-file-parallelism')
 console.log('contract:')
 const agreed = await timed(contract)
 const total = sum([checked, tested, drilled, agreed])
