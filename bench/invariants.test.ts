@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { startPayments } from '../contract-tests/harness/payments.ts'
 import { startReceiver } from '../contract-tests/harness/receiver.ts'
 import { answering, webhooksOf } from '../contract-tests/harness/webhooks.ts'
+import { insertAuditEvent } from '../db/payments/auditEvents.ts'
 import type { Database, Sql } from '../db/sql.ts'
 import { checkInvariants, readInvariants } from './invariants.ts'
 import type { Acknowledged } from './invariants.ts'
@@ -67,6 +68,13 @@ const brokenBy = async (change: (sql: Sql) => Promise<unknown>): Promise<string[
   })
   return broken
 }
+
+/** An audit row as of a sensitive write to the open intent, but for what is given. */
+const auditRow = (sql: Sql, { target = `payment_intent:${open}`, changedKeys = [], keyPrefix = null }: { target?: string, changedKeys?: string[], keyPrefix?: string | null }) =>
+  insertAuditEvent(sql, {
+    id: randomUUID(), tenantId: merchant.tenantId, merchantId: merchant.id, actor: 'user:tester', action: 'payments.test', target, requestId: randomUUID(), keyPrefix,
+    changedKeys, createdAt: new Date(),
+  })
 
 /** For each invariant a change that no constraint refuses. */
 const breakages: [name: string, (sql: Sql) => Promise<unknown>][] = [
@@ -144,6 +152,9 @@ const breakages: [name: string, (sql: Sql) => Promise<unknown>][] = [
     values (gen_random_uuid(), ${merchant.tenantId}, ${merchant.id}, 'dead_letters', sha256(''), 'queued', now() - interval '61 seconds', now())`],
   ['I8.key_of_its_tenant', (sql) => sql`
     update payments.idempotency_keys set owner_id = ${randomUUID()} where resource_id = ${choice}`],
+  ['I8.key_stays_with_its_merchant', (sql) => auditRow(sql, { keyPrefix: 'sk_test_none' })],
+  ['I8.counted_for_its_merchant', (sql) => sql`
+    insert into payments.list_totals (tenant_id, list, merchant_id, total) values (${randomUUID()}, 'events', ${merchant.id}, 0)`],
   ['I9.attempts_without_gap', (sql) => sql`update payments.webhook_attempts set number = 2 where delivery_id = ${delivery}`],
   ['I9.one_at_work', (sql) => sql`update payments.webhook_attempts set outcome = null, ended_at = null where delivery_id = ${delivery}`],
   ['I9.none_after_disabling', async (sql) => {
@@ -151,6 +162,9 @@ const breakages: [name: string, (sql: Sql) => Promise<unknown>][] = [
       update payments.webhook_subscriptions set active = false, disabled_at = now(), disabled_reason = 'paused' where id = ${subscription}`
     await sql`update payments.webhook_attempts set started_at = clock_timestamp() where delivery_id = ${delivery}`
   }],
+  ['I10.sensitive_has_audit', (sql) => sql`update payments.payment_intents set status = 'cancelled', ended_at = now() where id = ${choice}`],
+  ['I10.nothing_else_is_audited', (sql) => auditRow(sql, { target: `payment_intent:${randomUUID()}` })],
+  ['I10.names_only', (sql) => auditRow(sql, { changedKeys: ['+62 812 0000 0000'] })],
   ['I12.seen_as_its_intent', (sql) => sql`update payments.payment_attempts set visible = false where intent_id = ${open}`],
   ['I12.visible_is_listed', (sql) => sql`update payments.listed_payments set words = 'others' where attempt_id in (
     select id from payments.payment_attempts where intent_id = ${open})`],

@@ -261,6 +261,33 @@ from payments.idempotency_keys k
 where k.owner_id <> k.tenant_id
   and not exists (select from payments.merchants m where m.tenant_id = k.tenant_id and m.id = k.owner_id);
 
+-- I8.key_stays_with_its_merchant: what was recorded or asked by an API key is of the key's own tenant and merchant
+select r.id, r.tenant_id, r.merchant_id, 'request' as what
+from payments.api_key_requests r
+left join payments.api_keys k on k.id = r.api_key_id and k.tenant_id = r.tenant_id and k.merchant_id = r.merchant_id
+where k.id is null
+union all
+select o.id, o.tenant_id, o.merchant_id, 'operation'
+from payments.provider_operations o
+left join payments.api_keys k on k.id = o.api_key_id and k.tenant_id = o.tenant_id and k.merchant_id = o.merchant_id
+where o.api_key_id is not null and k.id is null
+union all
+select e.id, e.tenant_id, e.merchant_id, 'audit row'
+from payments.audit_events e
+where e.key_prefix is not null and not exists (
+  select from payments.api_keys k where k.tenant_id = e.tenant_id and k.merchant_id = e.merchant_id and k.prefix = e.key_prefix);
+
+-- I8.counted_for_its_merchant: what is counted, listed or audited for a merchant is for one of that tenant
+select c.tenant_id, c.merchant_id, c.what
+from (
+  select tenant_id, merchant_id, 'total' as what from payments.list_totals
+  union
+  select tenant_id, merchant_id, 'change' from payments.list_changes
+  union
+  select tenant_id, merchant_id, 'audit row' from payments.audit_events where merchant_id is not null
+) c
+where not exists (select from payments.merchants m where m.tenant_id = c.tenant_id and m.id = c.merchant_id);
+
 -- I9.attempts_without_gap: the attempts of a delivery are numbered from 1 to how many it has had
 select d.id, d.attempt, count(a.id) as attempts, min(a.number) as first, max(a.number) as last
 from payments.webhook_deliveries d
@@ -285,6 +312,44 @@ from payments.webhook_subscriptions s
 join payments.webhook_deliveries d on d.subscription_id = s.id
 join payments.webhook_attempts a on a.delivery_id = d.id
 where a.started_at > s.inactive_since;
+
+-- I10.sensitive_has_audit: each cancellation, each case that was resolved and each subscription that was deleted has its one audit row
+select done.tenant_id, done.merchant_id, done.action, done.target, count(e.id) as rows
+from (
+  select tenant_id, merchant_id, 'payments.payment_intent.cancelled' as action, 'payment_intent:' || id as target
+  from payments.payment_intents where status = 'cancelled'
+  union all
+  select tenant_id, merchant_id, 'payments.case.resolved', 'case:' || id from payments.cases where status = 'resolved'
+  union all
+  select tenant_id, merchant_id, 'payments.webhook_subscription.deleted', 'webhook_subscription:' || id
+  from payments.webhook_subscriptions where deleted_at is not null
+  union all
+  select tenant_id, merchant_id, 'payments.api_key.revoked', 'api_key:' || id from payments.api_keys where revoked_at is not null
+) done
+left join payments.audit_events e
+  on e.tenant_id = done.tenant_id and e.merchant_id = done.merchant_id and e.action = done.action and e.target = done.target
+group by done.tenant_id, done.merchant_id, done.action, done.target
+having count(e.id) <> 1;
+
+-- I10.nothing_else_is_audited: an audit row tells of a thing of its merchant that is there: nothing is left of what was rolled back
+select e.id, e.action, e.target
+from (
+  select id, tenant_id, merchant_id, action, target, split_part(target, ':', 1) as kind, split_part(target, ':', 2)::uuid as thing
+  from payments.audit_events
+) e
+left join (
+  select tenant_id, merchant_id, id, 'payment_intent' as kind from payments.payment_intents
+  union all select tenant_id, merchant_id, id, 'case' from payments.cases
+  union all select tenant_id, merchant_id, id, 'webhook_subscription' from payments.webhook_subscriptions
+  union all select tenant_id, merchant_id, id, 'api_key' from payments.api_keys
+  union all select tenant_id, id, id, 'merchant' from payments.merchants
+) t on t.tenant_id = e.tenant_id and t.merchant_id = e.merchant_id and t.id = e.thing and t.kind = e.kind
+where t.id is null and e.kind in ('payment_intent', 'case', 'webhook_subscription', 'api_key', 'merchant');
+
+-- I10.names_only: an audit row carries the names of what changed, never a value
+select id, action, changed_keys
+from payments.audit_events
+where exists (select from unnest(changed_keys) as name where name !~ '^[a-z_]+(\.[a-z_0-9]+)*$');
 
 -- I12.seen_as_its_intent: an attempt is visible when its intent is
 select a.id, a.visible, i.visible as intent_visible
