@@ -36,6 +36,11 @@ export function paymentsSection({ operations, pgbenchProgram }: PaymentsSpeed, s
       ofDriver(row), row.p99.toFixed(1), row.bar.p99AtHalfMs === undefined ? '' : `${row.bar.p99AtHalfMs} ms: ${word(row.p99 <= row.bar.p99AtHalfMs)}`,
     ])),
     '',
+    ...judged.filter(({ bar, pointSelect }) => bar.of === 'the point select' && pointSelect.length > 0).flatMap(({ name, driver, pointSelect, size }) => [
+      `What the bar of ${name} leaves room for: the driver alone, from one process and without HTTP, runs its ${size.statements} statements (the API key is looked up anew for`,
+      `every request) ${(median(driver) / median(pointSelect)).toFixed(2)} x as often as pgbench runs the point select. A bar above that cannot hold.`,
+      '',
+    ]),
     'The same, in full: a second (least to most), milliseconds. Half load is open: requests begin at even distances whatever is unanswered, timed from when they',
     'were due; the generator is a process of its own.',
     '',

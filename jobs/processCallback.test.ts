@@ -7,7 +7,6 @@ import { DatabaseUnavailable } from '../db/sql.ts'
 import type { PaymentProvider } from '../providers/paymentProvider.ts'
 import { sweepCallbacks } from './callbackSweep.ts'
 import { processCallback } from './processCallback.ts'
-import { promptCallbacks } from './promptCallbacks.ts'
 import type { CallbackNotice, CallbackSettings } from './processCallback.ts'
 
 /** Questions about charges wait for this; set by a test. */
@@ -50,11 +49,6 @@ async function callbacksOf(id: string): Promise<Kept[]> {
   return database.query((sql) => sql<Kept[]>`
     select outcome, detail, tries, round(extract(epoch from next_try_at - ${clock.now()}))::int as waits from payments.provider_callbacks
     where position(convert_to(${charge?.reference ?? ''}, 'UTF8') in body) > 0 order by tries desc, outcome`)
-}
-/** Holds what is due, as a sweep does. */
-const take = () => {
-  const now = clock.now()
-  return database.query((sql) => takeDueCallbacks(sql, 'simulator', { now, leaseToken: randomUUID(), leaseUntil: new Date(now.getTime() + 10_000), most: 8 }))
 }
 const outcomesOf = async (id: string) => (await callbacksOf(id)).map(({ outcome }) => outcome)
 interface Case { kind: string, provider_reference: string, expected_idr: number | null, received_idr: number | null, currency: string, detail: string }
@@ -277,28 +271,11 @@ describe('two at once', () => {
     clock.advance(10_000)
     expect(await take()).toHaveLength(1)
   })
-})
 
-describe('a process that ends', () => {
-  test('gives back the callbacks it has not applied: a worker applies them at its next turn, before their lease would have lapsed', async () => {
-    const ten = await Promise.all(Array.from({ length: 10 }, () => charged(va)))
-    await simulator.next('absent', { on: 'find', n: 10 })
-    for (const { reference } of ten) await settled(simulator.pay(reference))
-    clock.advance(30_000)
-    const gate = Promise.withResolvers<void>()
-    answered = gate.promise
-    const prompt = promptCallbacks({ ...creation, runtime: { ...creation.runtime, sleep: async () => undefined } }, observer)
-    for (const held of [...await take(), ...await take()]) prompt.take(held)
-    await prompt.stop()
-    answered = Promise.resolve()
-    await sweep()
-    await sweep()
-    expect(notices.filter(({ outcome }) => outcome === 'applied')).toHaveLength(10)
-    gate.resolve()
-    await settled()
-    for (const { id } of ten) expect([await outcomesOf(id), await kinds(id)]).toEqual([['applied'], paid])
-    expect(notices.filter(({ outcome }) => outcome === 'applied')).toHaveLength(10)
-  })
+  const take = () => {
+    const now = clock.now()
+    return database.query((sql) => takeDueCallbacks(sql, 'simulator', { now, leaseToken: randomUUID(), leaseUntil: new Date(now.getTime() + 10_000), most: 8 }))
+  }
 })
 
 describe('a holder that is gone', () => {
