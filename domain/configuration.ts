@@ -96,6 +96,7 @@ export const settings = {
   WEBHOOK_ALLOW_PRIVATE: choice(['on', 'off'], 'off', 'Lets webhooks go to loopback and private networks: development and tests only.'),
   WEBHOOK_CA_FILE: text('', 'PEM file of a further CA that receivers of webhooks may have their certificate from; empty adds none.'),
   WEBHOOK_RETENTION_DAYS: whole(1, 3650, 30, 'Days that finished deliveries of webhooks are kept, with their attempts; events are kept for ever.'),
+  PROVIDER_CALLBACK_RETENTION_DAYS: whole(30, 3650, 400, 'Days that callbacks of payment providers are kept as they came; what they told of stays.'),
   CHANNEL_DISPLAY_FILE: text('', 'JSON file of how channels are shown to payers: names, logos, steps (docs/channels.md); empty: neutral ones.'),
   RATE_LIMIT_PER_CALLER: whole(1, 1_000_000, 100, 'Requests a second for each key, token or client, in each process; bursts are twice that.'),
   RATE_LIMIT_PER_ADDRESS: whole(1, 1_000_000, 20, 'Requests a second for each client address on public operations, in each process.'),

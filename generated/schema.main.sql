@@ -122,6 +122,7 @@ table payments.charge_withdrawals
   column done_at timestamp with time zone
   constraint charge_withdrawals_attempt_fkey FOREIGN KEY (tenant_id, merchant_id, attempt_id) REFERENCES payments.payment_attempts(tenant_id, merchant_id, id)
   constraint charge_withdrawals_pkey PRIMARY KEY (attempt_id)
+  index CREATE INDEX charge_withdrawals_done ON payments.charge_withdrawals USING btree (done_at) WHERE (done_at IS NOT NULL)
   index CREATE INDEX charge_withdrawals_due ON payments.charge_withdrawals USING btree (provider, next_try_at) WHERE (done_at IS NULL)
 
 table payments.customers
@@ -381,6 +382,7 @@ table payments.provider_callbacks
   constraint provider_callbacks_outcome CHECK ((outcome = ANY (ARRAY['received'::text, 'applied'::text, 'repeated'::text, 'ignored'::text, 'mismatched'::text, 'unconfirmed'::text, 'unmatched'::text])))
   constraint provider_callbacks_pkey PRIMARY KEY (id)
   index CREATE INDEX provider_callbacks_due ON payments.provider_callbacks USING btree (provider, next_try_at) WHERE (next_try_at IS NOT NULL)
+  index CREATE INDEX provider_callbacks_ended ON payments.provider_callbacks USING btree (received_at) WHERE (next_try_at IS NULL)
 
 table payments.provider_operations
   comment 'Calls to a payment provider. The id is the key that the provider echoes; the row exists before the call and its id never changes (decision 3.3).'

@@ -18,7 +18,7 @@ export interface CallbackVerdict {
  * Applies what a callback and the provider's answer to our own question agree on, in the caller's transaction. The
  * answer's figures are what is recorded, and all else that it shows as well; of a payment that the callback tells of and
  * the answer does not show, nothing moves (`unconfirmed`). A callback that does not fit the attempt moves nothing of the
- * payment it tells of, ever, and opens a case (`mismatched`).
+ * payment it tells of and opens a case (`mismatched`): only what the provider shows when it is asked again later does.
  */
 export async function applyCallback(
   sql: Sql, operation: ProviderOperationRow, callback: ChargeCallback, charge: Charge, settings: EventSettings, now: Date,

@@ -31,12 +31,16 @@ export async function withdrawCharge(withdrawal: ChargeWithdrawalRow, settings: 
   const ended = await end(providerOf(providers, operation), operation, attempt.charge_reference)
   if (isUnsettled(ended)) return
   const now = runtime.now()
-  await database.tx(async (sql) => {
+  const conclude = (): Promise<boolean> => database.tx(async (sql) => {
     await lockIntentOf(sql, operation)
-    if (ended.outcome === 'ended') await applyPayments(sql, operation, ended.charge, settings, now)
+    const { more } = ended.outcome === 'ended' ? await applyPayments(sql, operation, ended.charge, settings, now) : { more: false }
+    if (more) return false
     await endPaymentAttempt(sql, tenant_id, merchant_id, attempt_id, 'expired', null)
     await finishWithdrawal(sql, withdrawal, now)
+    return true
   })
+  // More payments than fit into one transaction are recorded in several.
+  for (let done = false; !done;) done = await conclude()
 }
 
 /** Looked up first where the provider's reference is not known. */

@@ -42,7 +42,7 @@ async function main(): Promise<void> {
   const reconciler = startReconciler(creation, (error, { provider, attemptId }) => log.error({ error: errorOf(error), provider, attempt: attemptId }, 'reconciler'))
   const folding = startFolding({ database, runtime: systemRuntime, report: (error) => log.error({ error: errorOf(error) }, 'list totals') })
   const retention = startRetention({
-    database, boss, runtime: systemRuntime, days: { webhooks: configuration.WEBHOOK_RETENTION_DAYS },
+    database, boss, runtime: systemRuntime, days: { webhooks: configuration.WEBHOOK_RETENTION_DAYS, callbacks: configuration.PROVIDER_CALLBACK_RETENTION_DAYS },
     report: (error) => log.error({ error: errorOf(error) }, 'retention'),
   })
   const webhooks = startWebhookWorker({

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { startPayments } from '../contract-tests/harness/payments.ts'
+import { dueWithdrawals, withdrawCharge } from './chargeWithdrawal.ts'
 import { purgeDue } from './retention.ts'
 import { writeEvent } from './paymentEvents.ts'
 
 const dayMs = 86_400_000
-const { call, clock, creation, database, given, service } = await startPayments()
+const { call, clock, creation, database, given, service, settled, simulator } = await startPayments()
 const merchant = await given.merchant()
 const as = await given.apiKey(merchant)
 const choice = { amount_idr: 1000, allowed_channels: ['qris', 'va_bank_b'] }
-const count = async (table: 'idempotency_keys' | 'api_key_requests', having = 'true') => {
+const count = async (table: 'idempotency_keys' | 'api_key_requests' | 'provider_callbacks' | 'charge_withdrawals', having = 'true') => {
   const [row] = await database.query((sql) => sql.unsafe<{ count: number }[]>(`select count(*)::int as count from payments.${table} where ${having}`))
   return row?.count
 }
@@ -30,12 +31,48 @@ test('a stored reply goes after 30 days and its key stays; a refusal and a young
   expect(again).toMatchObject({ status: 201, body: { id: (first.body as { id: string }).id, status: 'expired' } })
 })
 
+test('a callback of a provider goes after the days that are set, one that is still to be processed stays, and so does what it told of', async () => {
+  const intent = await call('createPaymentIntent', { as, key: randomUUID(), body: { amount_idr: 150_000, allowed_channels: ['va_bank_a'] } })
+  const { id } = intent.body as { id: string }
+  const [charge] = (await simulator.charges()).charges
+  const reference = charge?.reference ?? ''
+  await settled(simulator.pay(reference))
+  await simulator.next('absent', { on: 'find' })
+  await settled(simulator.notify(reference, { status: 'reversed' }))
+  expect(await count('provider_callbacks')).toBe(2)
+  clock.advance(40 * dayMs)
+  await purgeDue(database, clock.now(), { callbacks: 40 })
+  expect(await count('provider_callbacks')).toBe(2)
+  clock.advance(1)
+  await purgeDue(database, clock.now(), { callbacks: 40 })
+  expect(await count('provider_callbacks', 'next_try_at is not null')).toBe(1)
+  expect(await count('provider_callbacks')).toBe(1)
+  expect(await call('getPaymentIntent', { as, params: { id } })).toMatchObject({ body: { status: 'paid' } })
+})
+
 test('a record of a request by key goes after 90 days', async () => {
   for (const ending of service.endings) await ending()
   expect(await count('api_key_requests')).toBeGreaterThan(0)
   clock.advance(90 * dayMs + 1)
   await purgeDue(database, clock.now())
   expect(await count('api_key_requests')).toBe(0)
+})
+
+test('the withdrawal of a charge goes 30 days after it was done; one that waits for its provider stays', async () => {
+  for (const channel of ['va_bank_a', 'va_bank_b']) {
+    const intent = await call('createPaymentIntent', { as, key: randomUUID(), body: { amount_idr: 150_000, allowed_channels: [channel] } })
+    await call('cancelPaymentIntent', { as, params: { id: (intent.body as { id: string }).id } })
+  }
+  const [first] = await dueWithdrawals(creation, 'simulator', 2)
+  if (!first) throw new Error('nothing is to be withdrawn')
+  await withdrawCharge(first, creation)
+  clock.advance(30 * dayMs)
+  await purgeDue(database, clock.now())
+  expect(await count('charge_withdrawals')).toBe(2)
+  clock.advance(1)
+  await purgeDue(database, clock.now())
+  expect(await count('charge_withdrawals')).toBe(1)
+  expect(await count('charge_withdrawals', 'done_at is null')).toBe(1)
 })
 
 describe('finished deliveries of webhooks', () => {

@@ -1,5 +1,7 @@
 import { purgeApiKeyRequests } from '../db/payments/apiKeyRequests.ts'
+import { purgeWithdrawals } from '../db/payments/chargeWithdrawals.ts'
 import { purgeIdempotentReplies } from '../db/payments/idempotencyKeys.ts'
+import { purgeProviderCallbacks } from '../db/payments/providerCallbacks.ts'
 import { purgeWebhookReplays } from '../db/payments/webhookReplays.ts'
 import { purgeWebhookDeliveries } from '../db/payments/webhookRetention.ts'
 import { purgePreviousWebhookSecrets } from '../db/payments/webhookSubscriptions.ts'
@@ -21,12 +23,14 @@ const batch = 500
 export interface RetentionDays {
   /** Finished deliveries of webhooks, with their attempts: WEBHOOK_RETENTION_DAYS. */
   webhooks: number
+  /** Callbacks of payment providers, as they came: PROVIDER_CALLBACK_RETENTION_DAYS. */
+  callbacks: number
 }
 
-const usualDays: RetentionDays = { webhooks: 30 }
+const usualDays: RetentionDays = { webhooks: 30, callbacks: 400 }
 
 /** What is forgotten, and after how many days. */
-const rulesOf = ({ webhooks }: RetentionDays): readonly { days: number, purge: (sql: Sql, before: Date, most: number) => Promise<number> }[] => [
+const rulesOf = ({ webhooks, callbacks }: RetentionDays): readonly { days: number, purge: (sql: Sql, before: Date, most: number) => Promise<number> }[] => [
   // decision 3.10: the stored reply; the key stays for ever
   { days: 30, purge: purgeIdempotentReplies },
   // decision 5.1
@@ -37,6 +41,9 @@ const rulesOf = ({ webhooks }: RetentionDays): readonly { days: number, purge: (
   { days: 30, purge: purgeWebhookReplays },
   // events stay
   { days: webhooks, purge: purgeWebhookDeliveries },
+  // the payments that they told of stay
+  { days: callbacks, purge: purgeProviderCallbacks },
+  { days: 30, purge: purgeWithdrawals },
 ]
 
 export interface RetentionSettings {
@@ -61,8 +68,8 @@ export function startRetention({ database, boss, runtime, days, report }: Retent
 }
 
 /** Forgets what is due in batches, so that no transaction is long. */
-export async function purgeDue(database: Database, now: Date, keep: RetentionDays = usualDays, halted?: AbortSignal): Promise<void> {
-  for (const { days, purge } of rulesOf(keep)) {
+export async function purgeDue(database: Database, now: Date, keep: Partial<RetentionDays> = {}, halted?: AbortSignal): Promise<void> {
+  for (const { days, purge } of rulesOf({ ...usualDays, ...keep })) {
     const before = new Date(now.getTime() - days * dayMs)
     while (!halted?.aborted) {
       if (await database.tx((sql) => purge(sql, before, batch)) < batch) break

@@ -5,6 +5,7 @@ export interface ChargeWithdrawalRow {
   attempt_id: string
   tenant_id: string
   merchant_id: string
+  /** Counts tries, and each time that it is asked for again: the number tells one taking from every other. */
   tries: number
 }
 
@@ -20,7 +21,7 @@ export async function withdrawPendingAttempts(
     select id, tenant_id, merchant_id, provider, now() from payments.payment_attempts
     where tenant_id = ${tenantId} and merchant_id = ${merchantId} and intent_id = ${intentId} and status = 'pending'
       and provider is not null and provider_key is not null and id is distinct from ${exceptAttemptId}::uuid
-    on conflict (attempt_id) do update set next_try_at = now(), done_at = null`
+    on conflict (attempt_id) do update set next_try_at = now(), done_at = null, tries = charge_withdrawals.tries + 1`
 }
 
 /**
@@ -34,7 +35,8 @@ export async function withdrawAttempt(
     insert into payments.charge_withdrawals (attempt_id, tenant_id, merchant_id, provider, next_try_at)
     select id, tenant_id, merchant_id, provider, now() + ${afterSeconds} * interval '1 second' from payments.payment_attempts
     where tenant_id = ${tenantId} and merchant_id = ${merchantId} and id = ${attemptId} and provider is not null and provider_key is not null
-    on conflict (attempt_id) do update set next_try_at = excluded.next_try_at, done_at = null`
+    on conflict (attempt_id) do update
+    set next_try_at = excluded.next_try_at, done_at = null, tries = charge_withdrawals.tries + 1`
 }
 
 /**
@@ -54,11 +56,21 @@ export async function takeDueWithdrawals(sql: Sql, provider: string, most: numbe
     returning attempt_id, tenant_id, merchant_id, tries`
 }
 
-/** Notes that the provider has answered. */
+/** Notes that the provider has answered, unless the withdrawal was asked for again, or taken by another, since it was taken. */
 export async function finishWithdrawal(
-  sql: Sql, { tenant_id, merchant_id, attempt_id }: ChargeWithdrawalRow, now: Date,
+  sql: Sql, { tenant_id, merchant_id, attempt_id, tries }: ChargeWithdrawalRow, now: Date,
 ): Promise<void> {
   await sql`
     update payments.charge_withdrawals set done_at = ${now}
-    where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and attempt_id = ${attempt_id}`
+    where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and attempt_id = ${attempt_id} and tries = ${tries}`
+}
+
+/** Forgets withdrawals, of every tenant, that were done before a time; at most `most`. Returns how many. */
+export async function purgeWithdrawals(sql: Sql, before: Date, most: number): Promise<number> {
+  const rows = await sql`
+    delete from payments.charge_withdrawals
+    where attempt_id in (
+      select attempt_id from payments.charge_withdrawals where done_at < ${before} order by done_at limit ${most} for update skip locked)
+    returning attempt_id`
+  return rows.length
 }

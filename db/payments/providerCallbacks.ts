@@ -123,3 +123,14 @@ export async function putPspCredential(sql: Sql, credential: { id: string, provi
     values (${credential.id}, null, ${credential.provider}, ${credential.secret}, ${now})
     on conflict (id) do update set secret = excluded.secret`
 }
+
+/** Forgets callbacks, of every tenant, that came before a time and wait for nothing; at most `most`. Returns how many. */
+export async function purgeProviderCallbacks(sql: Sql, before: Date, most: number): Promise<number> {
+  const rows = await sql`
+    delete from payments.provider_callbacks
+    where id in (
+      select id from payments.provider_callbacks
+      where received_at < ${before} and next_try_at is null order by received_at limit ${most} for update skip locked)
+    returning id`
+  return rows.length
+}
