@@ -278,6 +278,7 @@ export interface ErrorCodes {
     | 'forbidden'
     | 'internal_error'
     | 'invalid_json'
+    | 'invalid_state'
     | 'not_acceptable'
     | 'not_found'
     | 'payload_too_large'

@@ -511,6 +511,8 @@ export interface paths {
          *
          *     **Disabling.** After 10 failures in a row the subscription is disabled and that delivery is dead; `updateWebhookSubscription` with `active` true turns
          *     it on again. A delivery that fails 16 times while others succeed is dead by itself.
+         *
+         *     **Limit.** A merchant has at most 50 subscriptions; one more is 409 `invalid_state`. Deleted ones do not count.
          */
         post: operations["createWebhookSubscription"];
         delete?: never;
@@ -6017,6 +6019,7 @@ export interface operations {
             403: components["responses"]["EnvMismatchOrForbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InvalidState"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];

@@ -42,6 +42,15 @@ export async function insertWebhookSubscription(sql: Sql, subscription: NewWebho
   return row
 }
 
+/** How many subscriptions a merchant has, deleted ones left out. Until the transaction ends no other one counts them so. */
+export async function countWebhookSubscriptionsLocked(sql: Sql, tenantId: string, merchantId: string): Promise<number> {
+  await sql`select from payments.merchants where tenant_id = ${tenantId} and id = ${merchantId} for no key update`
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from payments.webhook_subscriptions
+    where tenant_id = ${tenantId} and merchant_id = ${merchantId} and deleted_at is null`
+  return row?.count ?? 0
+}
+
 /** A subscription within reach that is not deleted. */
 export async function findWebhookSubscription(sql: Sql, { tenantId, merchantIds }: Scope, id: string): Promise<WebhookSubscriptionRow | undefined> {
   const ids = merchantIds as string[] | null

@@ -90,3 +90,19 @@ test('401 and 403: no credential, an API key, a role without the permission', as
   const support = await given.token(merchant, 'merchant_support', `merchant:${merchant.id}`)
   expect(await call('createWebhookSubscription', { as: support, body: hook })).toMatchObject({ status: 403, body: { error: 'forbidden' } })
 })
+
+describe('409 invalid_state', () => {
+  test('a merchant has at most 50 subscriptions, however many are made at once; one that is deleted makes room', async () => {
+    const owner = await given.merchant()
+    const token = await given.token(owner, 'merchant_owner', `merchant:${owner.id}`)
+    const answers = await Promise.all(Array.from({ length: 60 }, () => call('createWebhookSubscription', { as: token, body: hook })))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(50)
+    const refused = answers.filter(({ status }) => status !== 201)
+    expect(refused.map(({ body }) => body)).toEqual(Array.from({ length: 10 }, () => expect.objectContaining({
+      error: 'invalid_state', message: 'The merchant has 50 webhook subscriptions, the most there may be: delete one first.',
+    }) as unknown))
+    const [made] = answers.filter(({ status }) => status === 201)
+    await call('deleteWebhookSubscription', { as: token, params: { id: (made?.body as { id: string }).id } })
+    expect(await created(hook, token)).toMatchObject({ merchant_id: owner.id })
+  })
+})

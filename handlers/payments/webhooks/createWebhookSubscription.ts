@@ -1,4 +1,4 @@
-import { insertWebhookSubscription } from '../../../db/payments/webhookSubscriptions.ts'
+import { countWebhookSubscriptionsLocked, insertWebhookSubscription } from '../../../db/payments/webhookSubscriptions.ts'
 import { newId } from '../../../db/ids.ts'
 import { newWebhookSecret, sealWebhookSecret } from '../../../domain/webhookSecrets.ts'
 import { webhookSubscriptionView } from '../../../domain/webhookSubscriptionView.ts'
@@ -7,10 +7,16 @@ import { audit } from '../audit.ts'
 import type { Handler } from '../handler.ts'
 import { refuseReceiver } from './receiverRules.ts'
 
+/** Each event of a merchant writes a delivery for each of them, in the transaction of what it tells of. */
+const subscriptionsAtMost = 50
+
 export const createWebhookSubscription: Handler<'createWebhookSubscription'> = async (context) => {
   const { app, body, fail, now, reach, reply, runtime, sql } = context
   const merchantId = await addressedMerchant(sql, reach, body.merchant_id, fail)
   refuseReceiver(body, app, fail)
+  if (await countWebhookSubscriptionsLocked(sql, reach.tenantId, merchantId) >= subscriptionsAtMost) {
+    fail('invalid_state', { message: `The merchant has ${subscriptionsAtMost} webhook subscriptions, the most there may be: delete one first.` })
+  }
   const id = newId(runtime)
   const secret = newWebhookSecret(runtime)
   const row = await insertWebhookSubscription(sql, {
