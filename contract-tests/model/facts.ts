@@ -95,12 +95,12 @@ export function learnCharge(world: World, plan: Plan, charge: ChargeView, now: n
 export function learnCallback(world: World, plan: Plan, letter: Letter, charge: ChargeView, now: number): World {
   const attempt = world.attempts[attemptOf(world, charge.key)]
   if (!attempt) return world
-  const { amount, currency, paymentReference, status } = letter
+  const { amount, currency, merchantReference, paymentReference, status } = letter
   const claimed = charge.payments.filter(({ reference }) => reference === paymentReference)
   const others = charge.payments.filter(({ reference }) => reference !== paymentReference)
   const due = dueOf(plan, attempt)
   const fits = !['paid', 'reversed'].includes(status)
-    || (currency === 'IDR' && (due === null || amount === due) && claimed.every((payment) => payment.amount_idr === amount))
+    || (merchantReference === charge.merchant_reference && currency === 'IDR' && (due === null || amount === due) && claimed.every((payment) => payment.amount_idr === amount))
   if (fits) return learnCharge(world, plan, charge, now, [...claimed, ...others])
   return learnCharge(openCase(world, 'payment_mismatch', String(paymentReference), due, amount), plan, charge, now, others)
 }

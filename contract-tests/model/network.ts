@@ -33,14 +33,15 @@ export interface Letter {
   status: string
   amount: number
   currency: string
+  merchantReference: string
   paymentReference: string | null
 }
 
 export function letterOf(body: string): Letter {
-  const { key, status, amount_idr: amount, currency, payment_reference: paymentReference } = JSON.parse(body) as {
-    key: string, status: string, amount_idr: number, currency: string, payment_reference: string | null
+  const { key, status, amount_idr: amount, currency, merchant_reference: merchantReference, payment_reference: paymentReference } = JSON.parse(body) as {
+    key: string, status: string, amount_idr: number, currency: string, merchant_reference: string, payment_reference: string | null
   }
-  return { body, key, status, amount, currency, paymentReference }
+  return { body, key, status, amount, currency, merchantReference, paymentReference }
 }
 
 /** The network between service and provider, under the model's control: nothing arrives that it does not let through. */

@@ -2,7 +2,7 @@ import type { Merchant } from '../harness/given.ts'
 import type { PaymentsBench } from '../harness/payments.ts'
 import { letterOf } from './network.ts'
 import type { ChargeView, Letter } from './network.ts'
-import type { Channel } from './steps.ts'
+import type { Channel, Lie } from './steps.ts'
 
 /** An intent of a merchant, and a charge that was begun for it, if any. */
 export interface StoredIntent {
@@ -66,11 +66,12 @@ export async function readAll<Name extends string, Item>(
 }
 
 /** A callback of the right form and signature that says what the provider, when it is asked, does not. */
-export function lieAbout(charge: ChargeView, about: 'amount' | 'payment' | 'currency', number: number, now: Date): Letter {
+export function lieAbout(charge: ChargeView, about: Lie, number: number, now: Date): Letter {
   const { channel, key, merchant_reference, payments, reference } = charge
   const taken = about === 'payment' ? undefined : payments.findLast(({ reversed }) => !reversed)
   return letterOf(JSON.stringify({
-    event_id: `${reference}-L${number}`, event: 'charge.paid', key, reference, merchant_reference, channel, status: 'paid',
+    event_id: `${reference}-L${number}`, event: 'charge.paid', key, reference, channel, status: 'paid',
+    merchant_reference: about === 'reference' ? `${merchant_reference}X` : merchant_reference,
     currency: about === 'currency' ? 'USD' : 'IDR', amount_idr: (taken?.amount_idr ?? charge.amount_idr) + (about === 'amount' ? 1000 : 0),
     payment_reference: taken?.reference ?? `${reference}-P${payments.length + 1}`, completed_at: taken?.completed_at ?? now.toISOString(), decline: null, payer: null,
   }))

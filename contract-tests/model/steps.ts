@@ -6,6 +6,9 @@ import type { Mood } from './network.ts'
 export const channels = ['qris', 'va_bank_a', 'ewallet_wallet_a', 'otc_store_a', 'paylater_a', 'card_3ds', 'cash'] as const
 export type Channel = (typeof channels)[number]
 
+/** What a callback says otherwise than the provider does when it is asked. */
+export type Lie = 'amount' | 'payment' | 'currency' | 'reference'
+
 /**
  * One thing that somebody does. `intent` and `charge` count what has been created in the sequence, from 0, and begin
  * anew past the last; a step that has nothing to be done to is left out. `reference`: the intent whose reference is used again.
@@ -28,7 +31,7 @@ export type Act =
   /** A callback that waits arrives, out of order or not; `keep`: it will come again. */
   | { do: 'deliver', letter: number, keep?: boolean }
   /** A callback arrives that says what the provider does not. */
-  | { do: 'deliver lie', charge: number, about: 'amount' | 'payment' | 'currency' }
+  | { do: 'deliver lie', charge: number, about: Lie }
   /** A callback arrives under a wrong signature. */
   | { do: 'deliver forged', letter: number }
   | { do: 'wait', seconds: number }
@@ -88,7 +91,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 4, arbitrary: ofCharge('expire at provider') },
   { weight: 6, arbitrary: ofCharge('reverse') },
   { weight: 12, arbitrary: fc.record({ letter: number, keep: rarely }).map(({ letter, keep }): Act => ({ do: 'deliver', letter, ...(keep && { keep }) })) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('deliver lie' as const), charge: number, about: fc.constantFrom('amount', 'payment', 'currency' as const) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('deliver lie' as const), charge: number, about: fc.constantFrom<Lie>('amount', 'payment', 'currency', 'reference') }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('deliver forged' as const), letter: number }) },
   { weight: 8, arbitrary: fc.constantFrom(...waits).map((seconds): Act => ({ do: 'wait', seconds })) },
   { weight: 8, arbitrary: fc.record({ intent: number, seconds: fc.constantFrom(-1, 0, 1) }).map((rest): Act => ({ do: 'wait for deadline', ...rest })) },
