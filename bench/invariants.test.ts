@@ -145,8 +145,13 @@ const breakages: [name: string, (sql: Sql) => Promise<unknown>][] = [
     await sql`update payments.payment_attempts set expires_at = null where intent_id = ${open}`
     await sql`delete from payments.attempt_checks`
   }],
-  ['I6.no_delivery_overdue', (sql) => sql`
-    update payments.webhook_deliveries set status = 'pending', ended_at = null, due_at = now() - interval '61 seconds' where id = ${delivery}`],
+  ['I6.no_delivery_overdue', async (sql) => {
+    await sql`update payments.webhook_attempts set started_at = started_at - interval '61 seconds'`
+    await sql`
+      update payments.webhook_deliveries
+      set status = 'pending', ended_at = null, due_at = now() + interval '1 minute', waits_since = now() - interval '61 seconds' where id = ${delivery}`
+  }],
+  ['I6.none_asleep', (sql) => sql`update payments.webhook_deliveries set status = 'pending', ended_at = null where id = ${delivery}`],
   ['I6.no_replay_overdue', (sql) => sql`
     insert into payments.webhook_replays (id, tenant_id, merchant_id, kind, fingerprint, status, due_at, created_at)
     values (gen_random_uuid(), ${merchant.tenantId}, ${merchant.id}, 'dead_letters', sha256(''), 'queued', now() - interval '61 seconds', now())`],
@@ -182,6 +187,17 @@ describe('the invariants', () => {
 
   test.each(breakages)('%s is found broken', async (name, change) => {
     expect(await brokenBy(change)).toContain(name)
+  })
+
+  test('a delivery is not overdue while others of its subscription are attempted; a lease is, whatever else is attempted', async () => {
+    const waiting = (sql: Sql) => sql`
+      update payments.webhook_deliveries set status = 'pending', ended_at = null, due_at = now() - interval '61 seconds' where id = ${delivery}`
+    expect(await brokenBy(waiting)).not.toContain('I6.no_delivery_overdue')
+    expect(await brokenBy(async (sql) => {
+      await waiting(sql)
+      await sql`
+        update payments.webhook_deliveries set lease_token = gen_random_uuid(), lease_until = now() - interval '61 seconds' where id = ${delivery}`
+    })).toContain('I6.no_delivery_overdue')
   })
 
   test('a part of the script that is no invariant is refused', () => {

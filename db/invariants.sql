@@ -39,13 +39,11 @@ where k.provider_operation_id is not null
   and (o.id is null or (k.status is null) <> (o.recovery_point = 'started'));
 
 -- I2.no_key_left_open: a key that waits for no provider operation was answered in the transaction that claimed it
-select owner_id, operation_id, key
-from payments.idempotency_keys
+select owner_id, operation_id, key from payments.idempotency_keys
 where status is null and provider_operation_id is null;
 
 -- I4.ended_when: an intent has the time of its end exactly when it is no longer open
-select id, status, ended_at
-from payments.payment_intents
+select id, status, ended_at from payments.payment_intents
 where (status = 'open') <> (ended_at is null);
 
 -- I4.paid_when: an intent has the time of its payment exactly when it was paid, and paid is paid as often as it may be
@@ -228,13 +226,11 @@ left join payments.webhook_subscriptions s on s.id = d.subscription_id and s.ten
 where e.id is null or s.id is null;
 
 -- I6.no_operation_overdue: no unfinished provider operation is more than 60 s past its next try
-select id, provider, holders, next_try_at, lease_until
-from payments.provider_operations
+select id, provider, holders, next_try_at, lease_until from payments.provider_operations
 where recovery_point = 'started' and greatest(next_try_at, lease_until) < now() - interval '60 seconds';
 
 -- I6.no_callback_overdue: no callback waits more than 60 s past the time at which it may be processed
-select id, provider, outcome, tries, next_try_at
-from payments.provider_callbacks
+select id, provider, outcome, tries, next_try_at from payments.provider_callbacks
 where next_try_at < now() - interval '60 seconds' or (outcome = 'received' and next_try_at is null);
 
 -- I6.pending_is_checked: a pending attempt that its provider knows, and that has not just expired, is to be asked about
@@ -244,15 +240,27 @@ where a.status = 'pending' and a.provider is not null and a.provider_key is not 
   and (a.expires_at is null or a.expires_at > now() - interval '60 seconds')
   and not exists (select from payments.attempt_checks c where c.attempt_id = a.id);
 
--- I6.no_delivery_overdue: no delivery is due for more than 60 s, and at nobody's work, while its subscription is active
-select d.id, d.subscription_id, d.attempt, d.due_at, d.lease_until
-from payments.webhook_deliveries d
-join payments.webhook_subscriptions s on s.tenant_id = d.tenant_id and s.merchant_id = d.merchant_id and s.id = d.subscription_id
-where d.status = 'pending' and s.active and d.due_at is not null and greatest(d.due_at, d.lease_until) < now() - interval '60 seconds';
+-- I6.no_delivery_overdue: an active subscription with a delivery that has been due for 60 s had an attempt since, and no lease is 60 s past its end
+select d.* from payments.webhook_subscriptions s cross join lateral (
+  select subscription_id, id, attempt, coalesce(waits_since, due_at) as since from payments.webhook_deliveries
+  where subscription_id = s.id and status = 'pending' and lease_token is null and due_at is not null
+    and coalesce(waits_since, due_at) < now() - interval '60 seconds'
+  order by coalesce(waits_since, due_at) limit 1
+) d
+where s.active and not exists (
+  select from payments.webhook_deliveries o join payments.webhook_attempts a on a.delivery_id = o.id
+  where o.subscription_id = d.subscription_id and a.started_at > now() - interval '60 seconds')
+union all
+select subscription_id, id, attempt, lease_until from payments.webhook_deliveries where lease_until < now() - interval '60 seconds';
+
+-- I6.none_asleep: a pending delivery that nobody holds has a due time, while its subscription is active and settled
+select d.id, d.subscription_id, d.attempt, d.scheduled_at, s.activated_at
+from payments.webhook_subscriptions s
+join payments.webhook_deliveries d on d.subscription_id = s.id and d.status = 'pending' and d.lease_token is null and d.due_at is null
+where s.active and not s.unsettled;
 
 -- I6.no_replay_overdue: no unfinished replay of many deliveries is more than 60 s past its next batch
-select id, kind, status, done, due_at
-from payments.webhook_replays
+select id, kind, status, done, due_at from payments.webhook_replays
 where ended_at is null and due_at < now() - interval '60 seconds';
 
 -- I8.key_of_its_tenant: the owner of an Idempotency-Key is its tenant or a merchant of it

@@ -583,7 +583,7 @@ table payments.webhook_subscriptions
   column disabled_reason text
   column deleted_at timestamp with time zone
   column woken_until timestamp with time zone
-    comment 'Up to when deliveries that waited for its latest activation are made due; the next of them come behind (decision 6.5).'
+    comment 'Up to when deliveries that waited for its latest activation are made due; the next of them come behind (decision 6.5). Of a deleted one: when deliveries were last ended.'
   column previous_secret bytea
     comment 'The secret before the last rotation, sealed like the current one; it signs beside it until previous_secret_until and is then forgotten.'
   column previous_secret_until timestamp with time zone
@@ -601,9 +601,9 @@ table payments.webhook_subscriptions
   constraint webhook_subscriptions_previous_secret CHECK (((previous_secret IS NULL) = (previous_secret_until IS NULL)))
   constraint webhook_subscriptions_url_form CHECK (((url ~* '^https:'::text) AND (length(url) <= 2048)))
   index CREATE INDEX webhook_subscriptions_by_tenant ON payments.webhook_subscriptions USING btree (tenant_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL)
+  index CREATE INDEX webhook_subscriptions_neglected ON payments.webhook_subscriptions USING btree (woken_until NULLS FIRST, id) WHERE unsettled
   index CREATE INDEX webhook_subscriptions_newest ON payments.webhook_subscriptions USING btree (merchant_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL)
   index CREATE INDEX webhook_subscriptions_previous_secret_until ON payments.webhook_subscriptions USING btree (previous_secret_until) WHERE (previous_secret IS NOT NULL)
-  index CREATE INDEX webhook_subscriptions_unsettled ON payments.webhook_subscriptions USING btree (id) WHERE unsettled
   trigger CREATE TRIGGER webhook_subscriptions_inactivity BEFORE UPDATE ON payments.webhook_subscriptions FOR EACH ROW WHEN ((old.active IS DISTINCT FROM new.active)) EXECUTE FUNCTION payments.note_inactivity()
 
 CREATE OR REPLACE FUNCTION payments.count_added_events()

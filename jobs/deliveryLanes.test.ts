@@ -1,8 +1,11 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { deliveryLanes } from './deliveryLanes.ts'
-import type { LaneLimits } from './deliveryLanes.ts'
+import { deliveryLimits } from './deliveryTurns.ts'
+import type { LaneLimits } from './deliveryTurns.ts'
 
-const wide: LaneLimits = { running: 100, runningPerTenant: 100, runningPerLane: 100, claimed: 100 }
+const wide: LaneLimits = {
+  running: 100, kept: 0, runningPerTenant: 100, keptPerTenant: 0, runningPerLane: 100, runningPerSlowLane: 1, slowMs: 5000, claimed: 100,
+}
 
 interface Delivery { tenant_id: string, merchant_id: string, subscription_id: string, number: number }
 
@@ -12,7 +15,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 /** Lanes over rows that lie outside: how many wait for each subscription. */
 function bench(limits: Partial<LaneLimits> = {}) {
   const rows = new Map<string, number>()
-  const atWork: { delivery: Delivery, finish: () => Promise<void> }[] = []
+  const atWork: { delivery: Delivery, finish: (tookMs?: number) => Promise<void> }[] = []
   const claims: { subscription: string, most: number }[][] = []
   const locked = new Set<string>()
   let made = 0
@@ -38,9 +41,9 @@ function bench(limits: Partial<LaneLimits> = {}) {
     deliver: (delivery) => new Promise((resolve) => {
       const entry = {
         delivery,
-        finish: async () => {
+        finish: async (tookMs = 100) => {
           atWork.splice(atWork.indexOf(entry), 1)
-          resolve()
+          resolve(tookMs)
           await turn()
         },
       }
@@ -57,6 +60,10 @@ function bench(limits: Partial<LaneLimits> = {}) {
       rows.set(subscription, (rows.get(subscription) ?? 0) + count)
       lanes.wake(laneOf(tenant, subscription))
       return turn()
+    },
+    /** Ends what is at work for these, all of it or as much as is given, after as long. */
+    answer: async (chosen: (id: string) => boolean, tookMs: number, most = Infinity) => {
+      for (const { finish } of atWork.filter(({ delivery }) => chosen(delivery.subscription_id)).slice(0, most)) await finish(tookMs)
     },
     counts: () => Object.fromEntries([...Map.groupBy(atWork, ({ delivery }) => delivery.subscription_id)].map(([id, all]) => [id, all.length])),
   }
@@ -163,4 +170,90 @@ test('stopping claims nothing more, and waits for what is at work', async () => 
   await stopping
   expect(atWork).toHaveLength(0)
   expect(rows.get('a')).toBe(1)
+})
+
+describe('receivers that keep their deliveries for long', () => {
+  const isSlow = (id: string) => id.startsWith('slow')
+  const answered29s = 29_000
+  const backlogs = async ({ due }: Pick<ReturnType<typeof bench>, 'due'>, tenants: number, lanes: number) => {
+    for (let lane = 0; lane < lanes; lane += 1) {
+      for (let tenant = 0; tenant < tenants; tenant += 1) await due(`t${tenant}`, `slow-${tenant}-${lane}`, 100)
+    }
+  }
+
+  test('with backlogs at 60 tenants hold up nobody, neither before they are known to be slow nor then', async () => {
+    const served = bench(deliveryLimits)
+    await backlogs(served, 60, 1)
+    await served.due('quick', 'first', 1)
+    expect(served.counts().first).toBe(1)
+    for (let n = 0; n < 2; n += 1) await served.answer(isSlow, answered29s)
+    await served.due('quick', 'second', 50)
+    expect(served.counts().second).toBe(deliveryLimits.runningPerLane)
+    for (let n = 0; n < 60; n += 1) expect(served.counts()[`slow-${n}-0`]).toBe(deliveryLimits.runningPerSlowLane)
+  })
+
+  test('at twenty subscriptions of each of three tenants hold up neither another of these tenants nor anybody else', async () => {
+    const alone = bench(deliveryLimits)
+    await backlogs(alone, 1, 20)
+    await alone.due('t0', 'own', 1)
+    expect(alone.counts().own).toBe(1)
+    const served = bench(deliveryLimits)
+    await backlogs(served, 3, 20)
+    for (const [tenant, id] of [['t0', 'first'], ['t2', 'other'], ['quick', 'third']] as const) {
+      await served.due(tenant, id, 1)
+      expect(served.counts()[id]).toBe(1)
+    }
+    for (let n = 0; n < 2; n += 1) await served.answer(isSlow, answered29s)
+    await served.due('t0', 'second', 50)
+    expect(served.counts().second).toBe(deliveryLimits.runningPerLane)
+  })
+
+  test('take none of the kept places, however many they are and though each has one delivery at a time', async () => {
+    const served = bench({ running: 6, kept: 2 })
+    for (let round = 0; round < 3; round += 1) {
+      for (let n = 0; n < 10; n += 1) await served.due(`t${n}`, `slow-${n}`, 1)
+      if (round < 2) while (served.atWork.length > 0) await served.answer(isSlow, 60_000)
+    }
+    expect(served.atWork).toHaveLength(4)
+    await served.due('quick', 'first', 5)
+    expect(served.counts().first).toBe(1)
+    await served.due('t0', 'second', 5)
+    expect(served.counts().second).toBe(1)
+  })
+
+  test('get their places back when they are quick again', async () => {
+    const { answer, counts, due } = bench(deliveryLimits)
+    await due('t', 'slow', 1000)
+    await answer(isSlow, answered29s)
+    expect(counts()).toEqual({ slow: deliveryLimits.runningPerSlowLane })
+    for (let n = 0; n < 10; n += 1) await answer(isSlow, 100)
+    expect(counts()).toEqual({ slow: deliveryLimits.runningPerLane })
+  })
+
+  test('one answer that takes all the time there is costs a quick receiver nothing', async () => {
+    const { answer, counts, due } = bench(deliveryLimits)
+    await due('t', 'a', 1000)
+    for (const tookMs of [100, 30_000, 100]) await answer(() => true, tookMs, 1)
+    expect(counts()).toEqual({ a: deliveryLimits.runningPerLane })
+  })
+})
+
+test('quick receivers have as many places as there are but the kept ones: one subscription ten, a tenant two hundred, all together five hundred', async () => {
+  const { due, counts, atWork } = bench(deliveryLimits)
+  await due('t0', 's0-0', 1000)
+  expect(counts()).toEqual({ 's0-0': 10 })
+  for (let lane = 1; lane < 20; lane += 1) await due('t0', `s0-${lane}`, 1000)
+  expect(atWork).toHaveLength(200)
+  expect(new Set(Object.values(counts()))).toEqual(new Set([10]))
+  for (let tenant = 1; tenant < 4; tenant += 1) {
+    for (let lane = 0; lane < 20; lane += 1) await due(`t${tenant}`, `s${tenant}-${lane}`, 1000)
+  }
+  expect(atWork.length).toBeGreaterThanOrEqual(500)
+})
+
+test('a place that is kept is for one delivery of a subscription, and a tenant has no more than its own', async () => {
+  const { due, counts } = bench({ running: 20, kept: 5, runningPerTenant: 6, keptPerTenant: 2 })
+  await due('t', 'flood', 50)
+  for (const id of ['a', 'b', 'c']) await due('t', id, 5)
+  expect(counts()).toEqual({ flood: 4, a: 1, b: 1 })
 })

@@ -1,12 +1,11 @@
 import { isDatabaseUnavailable } from '../db/sql.ts'
 import type { DatabaseUnavailable } from '../db/sql.ts'
-import type { Runtime } from '../domain/runtime.ts'
 import type { DeliveryOutcome, DeliverySettings } from './deliverySettings.ts'
 import { recordFailures, recordSuccesses } from './deliveryResults.ts'
 import type { AnsweredDelivery } from './deliveryResults.ts'
 import { gather } from './gather.ts'
 
-type RecorderSettings = Pick<DeliverySettings, 'database' | 'boss'> & { runtime: Pick<Runtime, 'now' | 'randomBytes' | 'sleep'> }
+type RecorderSettings = Pick<DeliverySettings, 'database' | 'boss' | 'runtime'>
 
 const writtenAtATime = 100
 const subscriptionsAtATime = 4
@@ -46,7 +45,7 @@ export function answerRecorder(settings: RecorderSettings): (answer: AnsweredDel
   }
 }
 
-async function persist<Result>(write: () => Promise<Result>, { now, sleep }: Pick<Runtime, 'now' | 'sleep'>): Promise<Result> {
+async function persist<Result>(write: () => Promise<Result>, { now, sleep }: RecorderSettings['runtime']): Promise<Result> {
   const began = now().getTime()
   for (;;) {
     try {

@@ -2,8 +2,8 @@ import type { Sql } from '../db/sql.ts'
 import { newId } from '../db/ids.ts'
 import type { ClaimedDelivery, DeliveryLane } from '../db/payments/webhookClaims.ts'
 import {
-  countFailureRuns, endDeliveries, lockForVerdict, noteSubscriptionFailure, noteSubscriptionSuccess, recordDeliveryFailures, recordDeliverySuccesses,
-  scheduleDeliveries, suspendDeliveries,
+  countFailureRuns, endDeliveries, listRecordedSuccesses, lockForVerdict, noteSubscriptionFailure, noteSubscriptionSuccess, recordDeliveryFailures,
+  recordDeliverySuccesses, scheduleDeliveries, suspendDeliveries,
 } from '../db/payments/webhookDeliveries.ts'
 import type { DeadReason } from '../db/payments/webhookDeliveries.ts'
 import { disableWebhookSubscription } from '../db/payments/webhookSubscriptions.ts'
@@ -24,14 +24,22 @@ type ResultSettings = Pick<DeliverySettings, 'database' | 'boss' | 'runtime'>
 
 /** Records successes, of any subscriptions, that are still this worker's. Answers the outcome of each, in their order. */
 export async function recordSuccesses(answers: readonly AnsweredDelivery[], { database }: ResultSettings): Promise<DeliveryOutcome[]> {
-  const recorded = await database.query((sql) => recordDeliverySuccesses(sql, answers))
-  const known = new Set(recorded.map(({ id }) => id))
+  const written = await database.query((sql) => recordDeliverySuccesses(sql, answers))
+  const rest = withoutThose(answers, written)
+  // This may be the second time, the answer to the first having been lost: its subscriptions are still to be told.
+  const recorded = rest.length === 0 ? written : [...written, ...await database.query((sql) => listRecordedSuccesses(sql, rest))]
+  const missing = new Set(withoutThose(answers, recorded))
   const toNote = new Set(recorded.filter(({ to_note }) => to_note).map(({ subscription_id }) => subscription_id))
   for (const { delivery } of answers) {
     // Apart from the deliveries, so that no transaction holds both a delivery and its subscription in this order.
     if (toNote.delete(delivery.subscription_id)) await database.query((sql) => noteSubscriptionSuccess(sql, delivery))
   }
-  return answers.map(({ delivery }) => known.has(delivery.id) ? 'delivered' : 'overtaken')
+  return answers.map((answer) => missing.has(answer) ? 'overtaken' : 'delivered')
+}
+
+function withoutThose(answers: readonly AnsweredDelivery[], recorded: readonly { id: string }[]): AnsweredDelivery[] {
+  const ids = new Set(recorded.map(({ id }) => id))
+  return answers.filter(({ delivery }) => !ids.has(delivery.id))
 }
 
 /**

@@ -11,13 +11,13 @@ export interface DeliverySettings {
   boss: Boss
   sealing: SealingKeys
   sender: WebhookSender
-  runtime: Pick<Runtime, 'now' | 'randomBytes'>
+  runtime: Pick<Runtime, 'now' | 'randomBytes' | 'sleep'>
   /** Told of deliveries while they are at work: their leases are to be extended. */
   heartbeat: { add(delivery: ClaimedDelivery): void, delete(delivery: ClaimedDelivery): void }
 }
 
 /**
- * What an attempt led to. `idle`: none was made, since it was not due, is held by another, or its subscription is not
- * active. `overtaken`: the lease lapsed while it was at work, so the result was not written; another attempt is or was made.
+ * What an attempt led to. `overtaken`: the lease lapsed while it was at work, so the result was not written, and another
+ * attempt is or was made; or a failure was written before, and the answer to that was lost.
  */
-export type DeliveryOutcome = 'delivered' | 'retrying' | 'waiting' | 'dead' | 'idle' | 'overtaken'
+export type DeliveryOutcome = 'delivered' | 'retrying' | 'waiting' | 'dead' | 'overtaken'

@@ -6,6 +6,7 @@ import { newId } from '../db/ids.ts'
 import { claimDueDeliveries } from '../db/payments/webhookClaims.ts'
 import { extendDeliveryLeases } from '../db/payments/webhookDeliveries.ts'
 import { putOffLateDeliveries } from '../db/payments/webhookSweeps.ts'
+import type { Database, Sql } from '../db/sql.ts'
 import { systemRuntime } from '../domain/runtime.ts'
 import { writeEvent } from './paymentEvents.ts'
 import { sweepDueLanes, sweepLapsedDeliveries, sweepLateDeliveries, sweepUnsettledSubscriptions } from './webhookSweep.ts'
@@ -180,6 +181,85 @@ test('an activation that was not gone through to the end is gone on with by the 
   expect(left?.count).toBe(0)
 })
 
+describe('more subscriptions that were turned on than a sweep goes through', () => {
+  const count = 90
+  const copies = async () => {
+    const { merchant, subscriptionId } = await happened()
+    await database.query((sql) => sql`
+      update payments.webhook_deliveries set due_at = null, scheduled_at = now() - interval '1 hour' where subscription_id = ${subscriptionId}`)
+    const all = await database.query((sql) => sql<{ id: string }[]>`
+      with subscriptions as (
+        insert into payments.webhook_subscriptions (id, tenant_id, merchant_id, url, secret, events, active, unsettled, created_at, activated_at)
+        select gen_random_uuid(), tenant_id, merchant_id, url, secret, events, active, true, created_at, clock_timestamp()
+        from payments.webhook_subscriptions, generate_series(1, ${count}) where id = ${subscriptionId}
+        returning id, tenant_id, merchant_id
+      )
+      insert into payments.webhook_deliveries
+        (id, tenant_id, merchant_id, event_id, kind, subscription_id, status, round_started_at, due_at, scheduled_at, created_at)
+      select gen_random_uuid(), s.tenant_id, s.merchant_id, d.event_id, d.kind, s.id, 'pending', now(), null, now() - interval '1 hour', now()
+      from subscriptions s, payments.webhook_deliveries d where d.subscription_id = ${subscriptionId}
+      returning subscription_id as id`)
+    const ids = all.map(({ id }) => id).sort()
+    return { merchant, ids, last: ids.at(-1) ?? '' }
+  }
+  const awake = async (ids: readonly string[]) => {
+    const rows = await database.query((sql) => sql<{ id: string }[]>`
+      select subscription_id as id from payments.webhook_deliveries where subscription_id = any(${ids as string[]}::uuid[]) and due_at is not null`)
+    return rows.map(({ id }) => id)
+  }
+  const wokenUntil = (ids: readonly string[], seconds: number | null) => database.query((sql) => sql`
+    update payments.webhook_subscriptions set woken_until = now() + ${seconds} * interval '1 second' where id = any(${ids as string[]}::uuid[])`)
+
+  test('hold up no other: those that have deliveries due for a while yet are passed over', async () => {
+    const { ids, last } = await copies()
+    await wokenUntil(ids, 600)
+    await wokenUntil([last], null)
+    expect(await sweepUnsettledSubscriptions(hooks.settings)).toBe(false)
+    expect(await awake(ids)).toEqual([last])
+  })
+
+  test('are gone through in the order of their neglect', async () => {
+    const { ids, last } = await copies()
+    await wokenUntil(ids, 5)
+    await wokenUntil([last], -5)
+    await sweepUnsettledSubscriptions(hooks.settings)
+    const first = await awake(ids)
+    expect(first).toContain(last)
+    expect(first.length).toBeLessThan(count)
+    await sweepUnsettledSubscriptions(hooks.settings)
+    expect((await awake(ids)).sort()).toEqual(ids)
+  })
+
+  test('are gone through even where one of them cannot be: that is told once the others are done', async () => {
+    const { ids, last } = await copies()
+    await wokenUntil(ids, 600)
+    const two = [ids[0] ?? '', last]
+    await wokenUntil(two, null)
+    let begun = 0
+    const failingOnce: Database['tx'] = (work: (sql: Sql) => Promise<never>) => {
+      begun += 1
+      return begun === 1 ? Promise.reject(new Error('broken')) : hooks.settings.database.tx(work)
+    }
+    const database = { ...hooks.settings.database, tx: failingOnce }
+    await expect(sweepUnsettledSubscriptions({ ...hooks.settings, database })).rejects.toThrow('broken')
+    expect(await awake(ids)).toHaveLength(1)
+    await sweepUnsettledSubscriptions(hooks.settings)
+    expect((await awake(ids)).sort()).toEqual([...two].sort())
+  })
+
+  test('are ended though they were deleted while their deliveries were being made due', async () => {
+    const { ids } = await copies()
+    await wokenUntil(ids, 600)
+    await database.query((sql) => sql`
+      update payments.webhook_subscriptions set active = false, deleted_at = now() where id = any(${ids}::uuid[])`)
+    const pending = async () => (await Promise.all(ids.map((id) => hooks.delivery(id)))).filter(({ status }) => status === 'pending').length
+    await sweepUnsettledSubscriptions(hooks.settings)
+    expect(await pending()).toBeLessThan(count)
+    await sweepUnsettledSubscriptions(hooks.settings)
+    expect(await pending()).toBe(0)
+  })
+})
+
 test('what a deletion left is ended by the sweep', async () => {
   const { delivery, subscriptionId } = await happened()
   await database.query((sql) => sql`
@@ -198,7 +278,11 @@ test('the sweeps go by index, however many deliveries are done', async () => {
       insert into payments.webhook_deliveries
         (id, tenant_id, merchant_id, event_id, subscription_id, status, round_started_at, scheduled_at, created_at, ended_at)
       select gen_random_uuid(), ${merchant.tenantId}::uuid, ${merchant.id}::uuid, id, ${subscriptionId}::uuid, 'delivered', now(), now(), now(), now() from copies`
-    await sql`analyze payments.webhook_deliveries`
+    await sql`
+      insert into payments.webhook_subscriptions (id, tenant_id, merchant_id, url, secret, events, active, created_at, activated_at)
+      select gen_random_uuid(), tenant_id, merchant_id, url, secret, events, active, created_at, activated_at
+      from payments.webhook_subscriptions, generate_series(1, 5000) where id = ${subscriptionId}`
+    await sql`analyze payments.webhook_deliveries, payments.webhook_subscriptions`
   })
   const planOf = async (statement: string) => {
     const rows = await database.query((sql) => sql.unsafe<{ 'QUERY PLAN': string }[]>(`explain ${statement}`))
@@ -215,4 +299,7 @@ test('the sweeps go by index, however many deliveries are done', async () => {
     order by subscription_id, coalesce(waits_since, due_at) limit 1`)).toContain('webhook_deliveries_line')
   expect(await planOf(`select id from payments.webhook_deliveries
     where lease_token is not null and lease_until < now() order by lease_until limit 200`)).toMatch(/webhook_deliveries_leased?/)
+  expect(await planOf(`select id from payments.webhook_subscriptions
+    where unsettled and (deleted_at is not null or woken_until is null or woken_until < now() + interval '20 seconds')
+    order by woken_until nulls first, id limit 70`)).toContain('webhook_subscriptions_neglected')
 })

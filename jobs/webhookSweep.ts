@@ -15,13 +15,16 @@ export interface WebhookSweepSettings {
 }
 
 const lapsedAtATime = 500
-const subscriptionsAtATime = 200
 const overdueSeconds = 1
 const lateSeconds = 40
 const putOffAtATime = 2000
 const wokenPerSecond = 10
-/** As many as are woken until the next sweep. */
+/** Half a minute of a subscription's deliveries. */
 const wokenAtATime = wokenPerSecond * 30
+/** It is gone on with when less is left than this: longer than from one sweep to the next, so that there is no gap. */
+const wokenAheadSeconds = 20
+/** In a sweep, every ten seconds: about two thousand deliveries are woken a second, of as many subscriptions as that is a pace for. */
+const subscriptionsAtATime = 70
 const endedAtATime = 1000
 
 /** Closes the attempts of workers that ended as lost and makes their deliveries due now. Answers these; `more`: there may be more. */
@@ -40,14 +43,21 @@ export async function sweepLateDeliveries({ database }: Pick<WebhookSweepSetting
   return await database.query((sql) => putOffLateDeliveries(sql, lateSeconds, putOffAtATime)) === putOffAtATime
 }
 
-/** Goes on through what waited for an activation, ten a second, and ends what a deletion left. True when there is more to end. */
+/** Goes on through what waited for an activation, ten a second of each, and ends what a deletion left. True when there is more to end. */
 export async function sweepUnsettledSubscriptions({ database, boss }: WebhookSweepSettings): Promise<boolean> {
-  const subscriptions = await database.query((sql) => listUnsettledSubscriptions(sql, subscriptionsAtATime))
+  const subscriptions = await database.query((sql) => listUnsettledSubscriptions(sql, wokenAheadSeconds, subscriptionsAtATime))
   let more = false
+  const failures: unknown[] = []
   for (const subscription of subscriptions) {
-    const rest = await database.tx((sql) => settleSubscription(sql, boss, subscription))
-    more ||= rest === 'to end'
+    // The others do not wait for one that cannot be gone through.
+    try {
+      const rest = await database.tx((sql) => settleSubscription(sql, boss, subscription))
+      more ||= rest === 'to end'
+    } catch (error) {
+      failures.push(error)
+    }
   }
+  if (failures.length > 0) throw failures[0]
   return more
 }
 

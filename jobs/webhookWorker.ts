@@ -1,36 +1,28 @@
-import { newId } from '../db/ids.ts'
-import { claimDueDeliveries } from '../db/payments/webhookClaims.ts'
 import type { ClaimedDelivery, DeliveryLane } from '../db/payments/webhookClaims.ts'
 import { extendDeliveryLeases } from '../db/payments/webhookDeliveries.ts'
-import { settleInactiveDeliveries } from '../db/payments/webhookSweeps.ts'
-import { isDatabaseUnavailable } from '../db/sql.ts'
-import type { Runtime } from '../domain/runtime.ts'
-import { makeAttempt } from './deliverWebhook.ts'
+import { makeAttempt } from './deliveryAttempt.ts'
+import { deliveryClaimer } from './deliveryClaims.ts'
 import type { DeliverySettings } from './deliverySettings.ts'
 import { deliveryQueue } from './deliveryJobs.ts'
 import type { DeliveryJob } from './deliveryJobs.ts'
 import { deliveryLanes } from './deliveryLanes.ts'
-import type { LaneOptions } from './deliveryLanes.ts'
 import { answerRecorder } from './deliveryRecorder.ts'
+import { deliveryLimits } from './deliveryTurns.ts'
 import { repeat } from './repeat.ts'
 import type { Repeated } from './repeat.ts'
 import { sweepDueLanes, sweepLapsedDeliveries, sweepLateDeliveries, sweepUnsettledSubscriptions } from './webhookSweep.ts'
 import { work } from './worker.ts'
 
 export interface WebhookWorkerSettings extends Omit<DeliverySettings, 'heartbeat'> {
-  runtime: Pick<Runtime, 'now' | 'randomBytes' | 'sleep'>
   report(error: unknown, about: { delivery?: string }): void
 }
 
-const limits = { running: 500, runningPerTenant: 200, runningPerLane: 10, claimed: 64 }
 const heartbeatEveryMs = 2000
 const lapsedEveryMs = 2000
 const dueEveryMs = 2000
 const lateEveryMs = 5000
-const unsettledEveryMs = 30_000
+const unsettledEveryMs = 10_000
 const busyMs = 50
-const awayMs = 500
-const settledAtATime = 1000
 
 /**
  * Delivers webhooks until stopped, any number of workers side by side. A job only says whose deliveries to look at: what is
@@ -42,10 +34,16 @@ export function startWebhookWorker(settings: WebhookWorkerSettings): Repeated {
   const atWork = new Set<ClaimedDelivery>()
   const record = answerRecorder(settings)
   const lanes = deliveryLanes<ClaimedDelivery>({
-    limits, claim: claimerOf(settings), pause: () => runtime.sleep(busyMs),
-    deliver: (claimed) => makeAttempt(claimed, { ...settings, heartbeat: atWork }, record).then(
-      () => undefined, (error: unknown) => report(error, { delivery: claimed.id }),
-    ),
+    limits: deliveryLimits, claim: deliveryClaimer(settings), pause: () => runtime.sleep(busyMs),
+    async deliver(claimed) {
+      // The receiver's time alone: a database that is away makes no receiver slow.
+      let tookMs = 0
+      await makeAttempt(claimed, { ...settings, heartbeat: atWork }, (answer) => {
+        tookMs = answer.result.durationMs
+        return record(answer)
+      }).catch((error: unknown) => report(error, { delivery: claimed.id }))
+      return tookMs
+    },
   })
 
   let stopping = false
@@ -88,23 +86,5 @@ export function startWebhookWorker(settings: WebhookWorkerSettings): Repeated {
       await heartbeat.stop()
       await sender.close()
     },
-  }
-}
-
-/** Claims for the lanes. What is due of an inactive subscription is made to wait, or ended with a deleted one. */
-function claimerOf({ database, report, runtime }: WebhookWorkerSettings): LaneOptions<ClaimedDelivery>['claim'] {
-  const settle = (lane: DeliveryLane): Promise<unknown> => database.query((sql) => settleInactiveDeliveries(sql, lane, settledAtATime))
-    .catch((error: unknown) => report(error, {}))
-  return async (lanes) => {
-    try {
-      const attemptIds = lanes.flatMap(({ most }) => Array.from({ length: most }, () => newId(runtime)))
-      const { active, claimed } = await database.query((sql) => claimDueDeliveries(sql, lanes, attemptIds))
-      for (const lane of lanes) if (active.get(lane.subscription_id) === false) await settle(lane)
-      return { claimed, seen: active }
-    } catch (error) {
-      report(error, {})
-      if (isDatabaseUnavailable(error)) await runtime.sleep(awayMs)
-      return { claimed: [], seen: new Set<string>() }
-    }
   }
 }

@@ -1,4 +1,4 @@
-import type { Sql, Statement } from '../sql.ts'
+import type { Sql } from '../sql.ts'
 import { deliveryLeaseSeconds } from './webhookDeliveries.ts'
 
 /** A subscription by the deliveries that wait for it. */
@@ -32,51 +32,31 @@ export interface Claim {
 
 /**
  * Claims what is due of subscriptions and held by nobody, at most `most` of each, what became due first comes first,
- * and begins the next attempt of each. An attempt id is taken for each delivery, so as many are needed.
+ * and begins the next attempt of each. An attempt id is taken for each delivery, so as many are needed. The subscriptions stay
+ * locked against change until the attempts have begun, so none begins after a disabling. What others hold is passed over, so
+ * no claim waits for another.
  */
 export async function claimDueDeliveries(sql: Sql, lanes: readonly (DeliveryLane & { most: number })[], attemptIds: readonly string[]): Promise<Claim> {
-  const subscriptions = sql`
+  const wanted = sql`
     select * from unnest(${lanes.map(({ tenant_id }) => tenant_id)}::uuid[], ${lanes.map(({ merchant_id }) => merchant_id)}::uuid[],
       ${lanes.map(({ subscription_id }) => subscription_id)}::uuid[], ${lanes.map(({ most }) => most)}::int[])
       as wanted (tenant_id, merchant_id, subscription_id, most)`
   // By the subscription alone, which is the merchant's: told of the merchant too, the planner takes a line for short and sorts it.
   const due = sql`
-    select d.id, d.tenant_id, d.merchant_id, d.lease_token from payments.webhook_deliveries d
+    select d.id, d.tenant_id, d.merchant_id from payments.webhook_deliveries d
     where d.subscription_id = s.id and d.status = 'pending'
       and d.lease_token is null and d.due_at is not null and coalesce(d.waits_since, d.due_at) <= now()
     order by coalesce(d.waits_since, d.due_at)
     limit s.most`
-  return claim(sql, subscriptions, due, attemptIds)
-}
-
-/** The same for one delivery. A lease on it that has lapsed is taken over, and its attempt closed as lost. */
-export async function claimWebhookDelivery(
-  sql: Sql, { id, tenant_id, merchant_id, subscription_id }: DeliveryLane & { id: string }, attemptId: string,
-): Promise<ClaimedDelivery | undefined> {
-  const subscriptions = sql`
-    select ${tenant_id}::uuid as tenant_id, ${merchant_id}::uuid as merchant_id, ${subscription_id}::uuid as subscription_id, 1 as most`
-  const due = sql`
-    select d.id, d.tenant_id, d.merchant_id, d.lease_token from payments.webhook_deliveries d
-    where d.subscription_id = s.id and d.id = ${id}
-      and d.status = 'pending' and d.due_at <= now() and (d.lease_until is null or d.lease_until < now())`
-  const { claimed: [claimed] } = await claim(sql, subscriptions, due, [attemptId])
-  return claimed
-}
-
-/**
- * The subscriptions stay locked against change until the attempts have begun, so none begins after a disabling. What
- * others hold is passed over, so no claim waits for another.
- */
-async function claim(sql: Sql, subscriptions: Statement<object[]>, due: Statement<object[]>, attemptIds: readonly string[]): Promise<Claim> {
   const rows = await sql<({ lane: string, active: boolean } & (ClaimedDelivery | { id: null }))[]>`
-    with wanted as (${subscriptions}), held as materialized (
+    with wanted as (${wanted}), held as materialized (
       select s.id, s.tenant_id, s.merchant_id, s.active, s.url, s.secret, s.previous_secret, s.previous_secret_until, wanted.most
       from wanted join payments.webhook_subscriptions s
         on s.tenant_id = wanted.tenant_id and s.merchant_id = wanted.merchant_id and s.id = wanted.subscription_id
       order by s.id
       for share of s skip locked
     ), due as materialized (
-      select d.id, d.lease_token as lapsed, row_number() over () as place
+      select d.id, row_number() over () as place
       from held s cross join lateral (${due} for update of d skip locked) d
       where s.active and d.tenant_id = s.tenant_id and d.merchant_id = s.merchant_id
     ), claimed as (
@@ -85,10 +65,6 @@ async function claim(sql: Sql, subscriptions: Statement<object[]>, due: Statemen
       from due join unnest(${attemptIds as string[]}::uuid[]) with ordinality as given (attempt_id, place) on given.place = due.place
       where d.id = due.id
       returning d.id, d.tenant_id, d.merchant_id, d.subscription_id, d.event_id, d.kind, d.lease_token, d.attempt
-    ), lost as (
-      update payments.webhook_attempts a set outcome = 'lost', ended_at = clock_timestamp()
-      from due
-      where a.id = due.lapsed and a.outcome is null
     ), begun as (
       insert into payments.webhook_attempts (id, tenant_id, merchant_id, delivery_id, number, started_at)
       select lease_token, tenant_id, merchant_id, id, attempt, clock_timestamp() from claimed

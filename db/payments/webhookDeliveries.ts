@@ -75,6 +75,10 @@ export interface RecordedSuccess {
   to_note: boolean
 }
 
+/** In a statement with a subscription `s`. */
+const toNote = (sql: Sql) => sql`
+  s.last_failure_at is not null and (s.last_success_at is null or s.last_success_at <= s.last_failure_at) as to_note`
+
 /** Records successes of attempts that are still this worker's. */
 export async function recordDeliverySuccesses(sql: Sql, results: readonly AttemptedResult[]): Promise<RecordedSuccess[]> {
   return sql<RecordedSuccess[]>`
@@ -85,10 +89,19 @@ export async function recordDeliverySuccesses(sql: Sql, results: readonly Attemp
       where d.tenant_id = r.tenant_id and d.merchant_id = r.merchant_id and d.id = r.id and d.lease_token = r.attempt_id
       returning d.tenant_id, d.merchant_id, d.id, d.subscription_id
     ), closed as (${closing(sql, results, 'succeeded')})
-    select mine.id, mine.subscription_id,
-      s.last_failure_at is not null and (s.last_success_at is null or s.last_success_at <= s.last_failure_at) as to_note
+    select mine.id, mine.subscription_id, ${toNote(sql)}
     from mine join payments.webhook_subscriptions s
       on s.tenant_id = mine.tenant_id and s.merchant_id = mine.merchant_id and s.id = mine.subscription_id`
+}
+
+/** Those of the successes that are recorded already, for the same attempts: by a write whose answer did not come back. */
+export async function listRecordedSuccesses(sql: Sql, results: readonly AttemptedResult[]): Promise<RecordedSuccess[]> {
+  return sql<RecordedSuccess[]>`
+    select d.id, d.subscription_id, ${toNote(sql)}
+    from ${rowsOf(sql, results)}
+    join payments.webhook_attempts a on a.tenant_id = r.tenant_id and a.merchant_id = r.merchant_id and a.id = r.attempt_id and a.outcome = 'succeeded'
+    join payments.webhook_deliveries d on d.tenant_id = a.tenant_id and d.merchant_id = a.merchant_id and d.id = a.delivery_id
+    join payments.webhook_subscriptions s on s.tenant_id = d.tenant_id and s.merchant_id = d.merchant_id and s.id = d.subscription_id`
 }
 
 type Subscribed = Pick<Attempted, 'tenant_id' | 'merchant_id' | 'subscription_id'>

@@ -105,10 +105,17 @@ export interface UnsettledSubscription {
   deleted: boolean
 }
 
-/** Subscriptions whose waiting deliveries are to be gone through, of every tenant. */
-export async function listUnsettledSubscriptions(sql: Sql, most: number): Promise<Pick<UnsettledSubscription, 'id' | 'tenant_id' | 'merchant_id'>[]> {
+/**
+ * Subscriptions whose waiting deliveries are to be gone through now, of every tenant, the longest neglected first: those that
+ * were deleted, and those whose deliveries are made due for less than `seconds` from now.
+ */
+export async function listUnsettledSubscriptions(
+  sql: Sql, seconds: number, most: number,
+): Promise<Pick<UnsettledSubscription, 'id' | 'tenant_id' | 'merchant_id'>[]> {
   return sql<UnsettledSubscription[]>`
-    select id, tenant_id, merchant_id from payments.webhook_subscriptions where unsettled order by id limit ${most}`
+    select id, tenant_id, merchant_id from payments.webhook_subscriptions
+    where unsettled and (deleted_at is not null or woken_until is null or woken_until < now() + ${seconds} * interval '1 second')
+    order by woken_until nulls first, id limit ${most}`
 }
 
 /** Locks such a subscription. Undefined when it is settled. */
@@ -155,7 +162,7 @@ export async function wakeDeliveries(sql: Sql, { id, tenant_id, merchant_id }: U
     returning d.id, d.tenant_id, d.merchant_id, d.subscription_id, d.attempt, d.due_at`
 }
 
-/** Ends the next waiting deliveries of a deleted subscription; answers how many. */
+/** Ends the next waiting deliveries of a deleted subscription and notes when; answers how many. */
 export async function endDeliveriesOfDeleted(sql: Sql, { id, tenant_id, merchant_id }: UnsettledSubscription, most: number): Promise<number> {
   const rows = await sql`
     with waiting as (
@@ -163,6 +170,9 @@ export async function endDeliveriesOfDeleted(sql: Sql, { id, tenant_id, merchant
       where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and subscription_id = ${id} and status = 'pending' and lease_token is null
       order by id limit ${most}
       for update skip locked
+    ), noted as (
+      update payments.webhook_subscriptions set woken_until = now()
+      where tenant_id = ${tenant_id} and merchant_id = ${merchant_id} and id = ${id}
     )
     update payments.webhook_deliveries d
     set status = 'dead', dead_reason = 'subscription_deleted', due_at = null, ended_at = clock_timestamp()

@@ -4,6 +4,7 @@ import { startPayments } from '../../../contract-tests/harness/payments.ts'
 import { startReceiver } from '../../../contract-tests/harness/receiver.ts'
 import { subscribedIn } from '../../../contract-tests/harness/subscribed.ts'
 import { answering, trusting, webhooksOf } from '../../../contract-tests/harness/webhooks.ts'
+import { sweepLapsedDeliveries } from '../../../jobs/webhookSweep.ts'
 
 const receiver = await startReceiver((request, response) => {
   if (request.path === '/full') response.writeHead(503, { 'Content-Type': 'text/plain', 'X-Reason': 'full' }).end('penuh ☕')
@@ -78,6 +79,7 @@ describe('200', () => {
       attempts: [{ number: 1, outcome: null, status: null, duration_ms: null, error: null, error_message: null, ended_at: null }],
     })
     await hooks.lapse(delivery.id)
+    await sweepLapsedDeliveries(hooks.settings)
     await hooks.deliver(delivery, { sender: answering({ status: 500, error: 'status' }) })
     expect(await read(as, delivery.id)).toMatchObject({
       attempt_count: 2, round_failures: 1,
