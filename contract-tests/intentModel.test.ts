@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { checkInvariants, describeVerdicts } from '../bench/invariants.ts'
+import { checkInvariants, connectPatiently, describeVerdicts } from '../bench/invariants.ts'
 import { startModel } from './model/bench.ts'
 import { sequences } from './model/steps.ts'
 
@@ -9,11 +9,16 @@ import { sequences } from './model/steps.ts'
 const seed = Number(process.env.BAYAR_SEED ?? randomInt(2 ** 31))
 const steps = Number(process.env.BAYAR_MODEL_STEPS ?? 2000)
 
+/** A long run says how far it is. */
+const tellEvery = 5000
+
 const { bench, run } = await startModel()
 
 test(`payment intents become what a model says, through ${steps} random steps with faults, and the invariants hold after them`, { timeout: 120_000 + steps * 300 }, async () => {
   let done = 0
+  let told = 0
   for (let next = seed; done < steps; next += 1) {
+    if (done - told >= tellEvery) console.log(`${told = done} of ${steps} steps from seed ${seed}`)
     const result = await fc.check(fc.asyncProperty(sequences, async (sequence) => {
       done += await run(sequence)
     }), { seed: next, numRuns: 1 })
@@ -23,6 +28,7 @@ test(`payment intents become what a model says, through ${steps} random steps wi
       throw new Error(`${repeat} repeats this, after ${done} steps from seed ${seed}; the shortest sequence that shows it:\n${shortest}`)
     }
   }
-  const verdicts = await checkInvariants(bench.database)
+  const patient = connectPatiently(bench.databaseUrl)
+  const verdicts = await checkInvariants(patient).finally(() => patient.end())
   expect(verdicts.filter(({ offenders }) => offenders.length > 0), describeVerdicts(verdicts)).toEqual([])
 })
