@@ -187,7 +187,7 @@ table payments.list_changes with (autovacuum_vacuum_scale_factor=0, autovacuum_v
   column list text not null
   column merchant_id uuid not null
   column change bigint not null
-  constraint list_changes_list CHECK ((list = ANY (ARRAY['intents'::text, 'payments'::text, 'events'::text])))
+  constraint list_changes_list CHECK ((list = ANY (ARRAY['intents'::text, 'payments'::text, 'events'::text, 'deliveries'::text])))
   index CREATE INDEX list_changes_by_list ON payments.list_changes USING btree (tenant_id, list, merchant_id) INCLUDE (change)
 
 table payments.list_totals
@@ -196,7 +196,7 @@ table payments.list_totals
   column list text not null
   column merchant_id uuid not null
   column total bigint not null
-  constraint list_totals_list CHECK ((list = ANY (ARRAY['intents'::text, 'payments'::text, 'events'::text])))
+  constraint list_totals_list CHECK ((list = ANY (ARRAY['intents'::text, 'payments'::text, 'events'::text, 'deliveries'::text])))
   constraint list_totals_pkey PRIMARY KEY (tenant_id, list, merchant_id)
 
 table payments.listed_intents with (autovacuum_vacuum_insert_scale_factor=0.02)
@@ -506,7 +506,9 @@ table payments.webhook_deliveries with (autovacuum_vacuum_scale_factor=0.02, aut
   index CREATE INDEX webhook_deliveries_line ON payments.webhook_deliveries USING btree (subscription_id, COALESCE(waits_since, due_at)) WHERE ((status = 'pending'::text) AND (lease_token IS NULL) AND (due_at IS NOT NULL))
   index CREATE INDEX webhook_deliveries_newest_of_each ON payments.webhook_deliveries USING btree (subscription_id, kind, status, created_at DESC, id DESC)
   index CREATE INDEX webhook_deliveries_pending ON payments.webhook_deliveries USING btree (subscription_id, id) WHERE (status = 'pending'::text)
+  trigger CREATE TRIGGER webhook_deliveries_counted AFTER INSERT ON payments.webhook_deliveries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION payments.count_added_deliveries()
   trigger CREATE TRIGGER webhook_deliveries_kind BEFORE INSERT ON payments.webhook_deliveries FOR EACH ROW WHEN ((new.kind IS NULL)) EXECUTE FUNCTION payments.name_delivery_kind()
+  trigger CREATE TRIGGER webhook_deliveries_uncounted AFTER DELETE ON payments.webhook_deliveries REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION payments.count_removed_deliveries()
 
 table payments.webhook_replays
   comment 'Replays of many deliveries, worked off in batches (decisions 6.5, 6.6). A batch and the cursor behind it are one transaction, so each delivery is gone through once. cursor_at and cursor_id are the last delivery (dead_letters) or event (resend) that was gone through.'
@@ -606,6 +608,17 @@ table payments.webhook_subscriptions
   index CREATE INDEX webhook_subscriptions_previous_secret_until ON payments.webhook_subscriptions USING btree (previous_secret_until) WHERE (previous_secret IS NOT NULL)
   trigger CREATE TRIGGER webhook_subscriptions_inactivity BEFORE UPDATE ON payments.webhook_subscriptions FOR EACH ROW WHEN ((old.active IS DISTINCT FROM new.active)) EXECUTE FUNCTION payments.note_inactivity()
 
+CREATE OR REPLACE FUNCTION payments.count_added_deliveries()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into payments.list_changes (tenant_id, list, merchant_id, change)
+  select tenant_id, 'deliveries', merchant_id, count(*) from added group by tenant_id, merchant_id;
+  return null;
+end
+$function$
+
 CREATE OR REPLACE FUNCTION payments.count_added_events()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -613,6 +626,17 @@ AS $function$
 begin
   insert into payments.list_changes (tenant_id, list, merchant_id, change)
   select tenant_id, 'events', merchant_id, count(*) from added group by tenant_id, merchant_id;
+  return null;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION payments.count_removed_deliveries()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into payments.list_changes (tenant_id, list, merchant_id, change)
+  select tenant_id, 'deliveries', merchant_id, -count(*) from removed group by tenant_id, merchant_id;
   return null;
 end
 $function$

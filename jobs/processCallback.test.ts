@@ -288,7 +288,7 @@ describe('a holder that is gone', () => {
     return id
   }
 
-  test('before its transaction commits: nothing has happened, and the next one applies it', async () => {
+  test('before its transaction commits: nothing has happened, and the next one applies it 2 s later', async () => {
     const id = await due()
     const dying: CallbackSettings = {
       ...creation, database: {
@@ -302,7 +302,8 @@ describe('a holder that is gone', () => {
     expect(failures).toMatchObject([{ about: { provider: 'simulator' } }])
     expect(await read(id)).toMatchObject({ status: 'open' })
     expect(await kinds(id)).toEqual(created)
-    clock.advance(120_000)
+    expect(await callbacksOf(id)).toMatchObject([{ tries: 1, waits: 2 }])
+    clock.advance(2000)
     await sweep()
     expect(await read(id)).toMatchObject({ status: 'paid', uses: 1 })
   })

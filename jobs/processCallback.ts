@@ -1,9 +1,10 @@
 import { findPaymentAttempt } from '../db/payments/paymentAttempts.ts'
-import { lockHeldCallback, postponeCallback, settleCallback } from '../db/payments/providerCallbacks.ts'
+import { giveBackCallbacks, lockHeldCallback, postponeCallback, settleCallback } from '../db/payments/providerCallbacks.ts'
 import type { HeldCallback } from '../db/payments/providerCallbacks.ts'
 import { findProviderOperationByKey } from '../db/payments/providerOperations.ts'
 import type { ProviderOperationRow } from '../db/payments/providerOperations.ts'
 import { idPattern } from '../db/ids.ts'
+import { isDatabaseUnavailable } from '../db/sql.ts'
 import type { Database, Sql } from '../db/sql.ts'
 import type { Runtime } from '../domain/runtime.ts'
 import type { Charge, ChargeCallback, PaymentProvider } from '../providers/paymentProvider.ts'
@@ -40,6 +41,9 @@ export const callbackLeaseSeconds = 10
 /** Waits before a callback that was not confirmed, or matched nothing, is processed anew, in seconds. */
 const retrySeconds = [30, 120, 600, 3600, 21_600, 86_400] as const
 
+/** The same where our own database was away or busy: that says nothing of the callback, and is no try of it. */
+const awaySeconds = 2
+
 type Found =
   | { charge: Charge, callback: ChargeCallback, operation: ProviderOperationRow }
   | { charge: null, callback: ChargeCallback | null, operation: ProviderOperationRow | null, verdict: CallbackVerdict }
@@ -59,9 +63,10 @@ export async function processCallback(held: HeldCallback, settings: CallbackSett
     if (notice) observer.processed(notice)
     return notice?.waits !== true
   } catch (error) {
-    const wait = retrySeconds[held.tries] ?? retrySeconds[5]
-    // Where the database is away its lease lapses by itself.
-    await database.query((sql) => postponeCallback(sql, held, later(runtime.now(), wait))).catch(() => undefined)
+    const now = runtime.now()
+    // Where the database is still away the lease lapses by itself.
+    await database.query((sql) => isDatabaseUnavailable(error) ? giveBackCallbacks(sql, [held], later(now, awaySeconds))
+      : postponeCallback(sql, held, later(now, retrySeconds[held.tries] ?? retrySeconds[5]))).catch(() => undefined)
     throw error
   }
 }

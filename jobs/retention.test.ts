@@ -116,6 +116,7 @@ describe('finished deliveries of webhooks', () => {
     const rest = await left()
     expect(rest).toHaveLength(2)
     expect(rest.find(({ id }) => id === young)).toEqual({ id: young, attempts: 2 })
+    expect((await call('listWebhookDeliveries', { as: token })).body).toMatchObject({ total: 2 })
     expect((await call('listEvents', { as: token })).body).toMatchObject({ total: 4 })
     const [noted] = await database.query((sql) => sql<{ purged_before: Date }[]>`select purged_before from payments.webhook_retention`)
     expect(noted?.purged_before).toEqual(new Date(clock.now().getTime() - 7 * dayMs))

@@ -3,7 +3,7 @@ import { inScope } from './newestFirst.ts'
 import type { Scope } from './paymentIntents.ts'
 
 /** The lists whose unfiltered totals are maintained. */
-export type CountedList = 'intents' | 'payments' | 'events'
+export type CountedList = 'intents' | 'payments' | 'events' | 'deliveries'
 
 /** How many entries a list has within a scope: what was added up and what has changed since, in one snapshot, so exact (decision 9.5). */
 export async function totalOf(sql: Sql, list: CountedList, scope: Scope): Promise<number> {

@@ -95,10 +95,10 @@ export async function postponeCallback(sql: Sql, { id, lease_token }: HeldCallba
     where id = ${id} and lease_token = ${lease_token} and next_try_at is not null`
 }
 
-/** Makes callbacks due at once for whoever takes them next, those that are still these holders'. */
-export async function giveBackCallbacks(sql: Sql, held: readonly HeldCallback[], now: Date): Promise<void> {
+/** Makes callbacks due at a time for whoever takes them next, those that are still these holders'. */
+export async function giveBackCallbacks(sql: Sql, held: readonly HeldCallback[], dueAt: Date): Promise<void> {
   await sql`
-    update payments.provider_callbacks set next_try_at = ${now}, lease_token = null
+    update payments.provider_callbacks set next_try_at = ${dueAt}, lease_token = null
     where id = any(${held.map(({ id }) => id)}) and lease_token = any(${held.map(({ lease_token: token }) => token)}) and next_try_at is not null`
 }
 

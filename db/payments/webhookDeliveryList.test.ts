@@ -112,9 +112,10 @@ describe('at 40,000 deliveries of a merchant', () => {
   test.each(filters)('the total by %s is exact, and costs by what it counts', async (_, filter, total) => {
     expect(await database.query((sql) => countWebhookDeliveries(sql, scope, filter))).toBe(total)
     const plan = await planOf((sql) => countWebhookDeliveries(sql, scope, filter))
-    // Of nearly all rows, the table itself is as good as an index.
-    if (total < rows / 2) expect(scans(plan).join('\n')).not.toMatch(/Seq Scan/)
-    expect(plan.pages).toBeLessThan(total < rows / 2 ? 50 : 1200)
+    // Of nearly all rows, the table itself is as good as an index; all of them are counted as they are written.
+    const costsLittle = total < rows / 2 || Object.keys(filter).length === 0
+    if (costsLittle) expect(scans(plan).join('\n')).not.toMatch(/Seq Scan/)
+    expect(plan.pages).toBeLessThan(costsLittle ? 50 : 1200)
   })
 })
 

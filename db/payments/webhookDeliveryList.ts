@@ -1,5 +1,6 @@
 import type { Page } from '../../domain/paging.ts'
 import type { Sql } from '../sql.ts'
+import { totalOf } from './listTotals.ts'
 import type { Scope } from './paymentIntents.ts'
 
 /** A delivery as it is shown, with how its latest attempt ended. */
@@ -77,8 +78,12 @@ export async function listWebhookDeliveries(sql: Sql, scope: Scope, filters: Del
     order by d.created_at desc, d.id desc`
 }
 
-/** How many deliveries the list has in all: an exact count that reads no more than an index, unless an event or intent is named. */
+/**
+ * How many deliveries the list has in all, exactly: from the counters without a filter, else by a count that reads no more
+ * than an index, unless an event or intent is named.
+ */
 export async function countWebhookDeliveries(sql: Sql, scope: Scope, filters: DeliveryFilters): Promise<number> {
+  if (Object.values(filters).every((value) => value === undefined)) return totalOf(sql, 'deliveries', scope)
   const [row] = await sql<{ total: number }[]>`
     select count(*)::int as total
     from ${owners(sql, scope, filters)} join payments.webhook_deliveries d on ${matching(sql, scope, filters)}`
