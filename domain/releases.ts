@@ -1,8 +1,12 @@
 /** Version of the platform: `info.version` of the documents. */
-export const version = '0.38.0'
+export const version = '0.39.0'
 
 /** The release history, newest first; up to v0.35.1 it is the table of the payments brief. */
 export const releases: readonly { version: string, date: string, changes: readonly string[] }[] = [
+  {
+    version: 'v0.39.0', date: '2026-11-21',
+    changes: ['At most 50 webhook subscriptions of a merchant', 'Slow webhook receivers hold up nobody else, however many there are'],
+  },
   {
     version: 'v0.38.0', date: '2026-11-21',
     changes: [
