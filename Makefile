@@ -67,7 +67,7 @@ bench: $(INSTALLED) ## Measure speed on this machine; NAME=lists one part of it,
 plans: $(INSTALLED) ## Keep the plans of lists as they now are in db/plans, when a query or an index was changed
 	@exec $(NODE) node_modules/vitest/vitest.mjs run bench/lists/plans.test.ts -u
 
-drill: $(INSTALLED) ## Kill and starve what runs, under load, and check that nothing is lost; `make drill webhooks` runs one, NAME=webhooks too
+drill: $(INSTALLED) ## Kill and starve what runs, under load, and check that nothing is lost; `make drill webhooks` runs one, NAME=webhooks too; SEED=n repeats
 	@exec $(NODE) bench/drill.ts $(DRILLS)
 
 # What stands behind `make drill` names drills, not targets.

@@ -44,6 +44,9 @@ await simulator.move(await chargeOf(reversed), 'reverse')
 await settled()
 const open = await make({})
 const choice = await make({ allowed_channels: ['qris', 'va_bank_a'] })
+const declined = await make({})
+await simulator.move(await chargeOf(declined), 'decline')
+await settled()
 const refused = await make({ amount_idr: 50_000, allowed_channels: ['paylater_a'] })
 const silent = await make({ amount_idr: 111_003 })
 for (const delivery of await hooks.deliveries(subscription)) await hooks.deliver(delivery, { sender: answering({ status: 204 }) })
@@ -122,6 +125,8 @@ const breakages: [name: string, (sql: Sql) => Promise<unknown>][] = [
     delete from payments.events where intent_id = ${paid} and kind = 'payment.completed'`],
   ['I5.expired_once', (sql) => sql`
     update payments.payment_intents set status = 'expired', ended_at = now() where id = ${open}`],
+  ['I5.failed_once', (sql) => sql`
+    delete from payments.events where intent_id = ${declined} and kind = 'payment.failed'`],
   ['I5.event_is_what_it_says', (sql) => sql`
     insert into payments.events (id, tenant_id, merchant_id, kind, intent_id, body, created_at)
     select ${randomUUID()}, tenant_id, merchant_id, kind, intent_id, body, created_at from payments.events
@@ -177,7 +182,7 @@ const breakages: [name: string, (sql: Sql) => Promise<unknown>][] = [
 ]
 
 describe('the invariants', () => {
-  test('hold after creations, a refusal, a silent provider, a payment, one too many and one that was taken back', async () => {
+  test('hold after creations, a refusal, a silent provider, a payment, one too many, one that was declined and one that was taken back', async () => {
     expect(await brokenBy(async () => undefined)).toEqual([])
   })
 
@@ -198,6 +203,17 @@ describe('the invariants', () => {
       await sql`
         update payments.webhook_deliveries set lease_token = gen_random_uuid(), lease_until = now() - interval '61 seconds' where id = ${delivery}`
     })).toContain('I6.no_delivery_overdue')
+  })
+
+  test('a decline is told once, and of no attempt that was not declined', async () => {
+    const tellAgain = (sql: Sql) => sql`
+      insert into payments.events (id, tenant_id, merchant_id, kind, intent_id, body, created_at)
+      select gen_random_uuid(), tenant_id, merchant_id, kind, intent_id, body, created_at from payments.events
+      where intent_id = ${declined} and kind = 'payment.failed'`
+    expect(await brokenBy(tellAgain)).toContain('I5.failed_once')
+    const pending = (sql: Sql) => sql`
+      update payments.payment_attempts set status = 'pending', failure_code = null where intent_id = ${declined}`
+    expect(await brokenBy(pending)).toContain('I5.failed_once')
   })
 
   test('a part of the script that is no invariant is refused', () => {

@@ -182,6 +182,20 @@ where coalesce(e.expired, 0) > 1
   or (i.visible and i.status = 'expired' and coalesce(e.expired, 0) <> 1)
   or (i.status <> 'expired' and not i.late and coalesce(e.expired, 0) <> 0);
 
+-- I5.failed_once: payment.failed is written once for each attempt that was declined after its charge was made, for none twice, and for no other
+select coalesce(a.intent_id, e.intent_id) as intent_id, coalesce(a.id::text, e.attempt_id) as attempt_id, a.status, o.recovery_point,
+  coalesce(e.told, 0) as told
+from payments.payment_attempts a
+left join payments.provider_operations o on o.attempt_id = a.id
+full join (
+  select intent_id, body::jsonb #>> '{data,attempt,id}' as attempt_id, count(*) as told
+  from payments.events where kind = 'payment.failed' group by 1, 2
+) e on e.intent_id = a.intent_id and e.attempt_id = a.id::text
+where coalesce(e.told, 0) > 1
+  or a.id is null
+  or (a.status = 'failed' and o.recovery_point is distinct from 'refused' and coalesce(e.told, 0) = 0)
+  or (a.status in ('pending', 'expired') and coalesce(e.told, 0) > 0);
+
 -- I5.event_is_what_it_says: an event's body names the same event as its row, and its intent is the merchant's
 select e.id, e.kind, e.intent_id
 from payments.events e
@@ -394,6 +408,8 @@ from (
   group by a.tenant_id, a.merchant_id
   union all
   select tenant_id, 'events', merchant_id, 0, count(*) from payments.events group by tenant_id, merchant_id
+  union all
+  select tenant_id, 'deliveries', merchant_id, 0, count(*) from payments.webhook_deliveries group by tenant_id, merchant_id
 ) l
 group by tenant_id, list, merchant_id
 having sum(told) <> sum(counted);

@@ -4,11 +4,12 @@ import { describe, expect, test } from 'vitest'
 import { longForms } from './longForms.ts'
 import { root } from './steps.ts'
 
-describe.each(longForms)('the long form of $name', ({ files, settings }) => {
-  test.each(files)('%s is there, and reads every setting', (file) => {
+describe.each(longForms)('the long form of $name', ({ alone, files, settings }) => {
+  test.each(files)('%s is there, reads every setting, and has nothing beside it where it measures time', (file) => {
     const path = join(root, file)
     expect(existsSync(path)).toBe(true)
     const text = readFileSync(path, 'utf8')
+    expect(alone === true).toBe(file.startsWith('bench/drills/'))
     for (const name of Object.keys(settings)) expect(text).toContain(`process.env.${name}`)
   })
 })

@@ -5,6 +5,8 @@ export interface LongForm {
   files: readonly string[]
   /** Environment that makes it long; what is set already stays as it is. */
   settings: Readonly<Record<string, string>>
+  /** Its files measure time: they run one after the other. */
+  alone?: boolean
 }
 
 /** What `make test-long` runs, one after the other. */
@@ -14,7 +16,7 @@ export const longForms: readonly LongForm[] = [
   { name: 'payment against cancellation against expiry', files: ['jobs/intentHistories.test.ts'], settings: { BAYAR_RACES: '10000' } },
   {
     name: 'drills that every run leaves out, in their short form',
-    files: ['backends', 'pool', 'postgresStop', 'rollingRestart', 'slowNetwork', 'webhooks'].map((name) => `bench/drills/${name}.test.ts`), settings: {},
+    files: ['backends', 'pool', 'postgresStop', 'rollingRestart', 'slowNetwork', 'webhooks'].map((name) => `bench/drills/${name}.test.ts`), settings: {}, alone: true,
   },
   { name: 'every look of the hosted checkout', files: ['pages/checkoutStates.browser.test.ts', 'pages/checkoutFamilies.browser.test.ts'], settings: { BAYAR_LOOKS: 'every' } },
 ]

@@ -2,14 +2,15 @@ import { Agent, createServer, request } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import { until } from '../webhooks/receiver.ts'
 
 /** One address before several copies of a service. */
 export interface Balancer {
   url: string
-  /** Sends requests to these copies from now on, as long as they are ready; resolves once all are. */
+  /** Sends requests to these copies from now on, as long as they are ready; resolves once all are. Throws when they are not in time. */
   serve(urls: readonly string[]): Promise<void>
-  /** Resolves once all copies are ready. */
-  allReady(): Promise<void>
+  /** Resolves true once all copies are ready, false when they are not within 20 s. */
+  allReady(): Promise<boolean>
   /** Requests that a copy refused or cut off. */
   broken: readonly string[]
   close(): Promise<void>
@@ -20,12 +21,15 @@ interface Copy {
   ready: boolean
   /** Times in a row that it was not. */
   misses: number
+  /** When it last said that it is, by this process's clock. */
+  readyAt: number
 }
 
 const askEveryMs = 100
 /** As usual, one late answer takes nobody out; a drain has to last longer than this many. */
 const missesAllowed = 2
 const askLimitMs = 2000
+const readyWithinMs = 20_000
 
 /** Asks each copy for its readiness ten times a second, sends requests to those that are ready in turn, and repeats none. */
 export async function startBalancer(): Promise<Balancer> {
@@ -35,9 +39,7 @@ export async function startBalancer(): Promise<Balancer> {
   let turn = 0
   let closed = false
 
-  const allReady = async (): Promise<void> => {
-    while (!copies.every(({ misses, ready }) => ready && misses === 0)) await wait(askEveryMs)
-  }
+  const allReady = (): Promise<boolean> => until(() => copies.every(({ misses, ready }) => ready && misses === 0), readyWithinMs, askEveryMs)
 
   const pass = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const ready = copies.filter((copy) => copy.ready)
@@ -55,7 +57,8 @@ export async function startBalancer(): Promise<Balancer> {
       answer.pipe(outgoing)
     })
     passed.on('error', (error) => {
-      broken.push(`${incoming.url} at ${copy.url.host}: ${error.message}`)
+      const ago = Math.round(performance.now() - copy.readyAt)
+      broken.push(`${incoming.url} at ${copy.url.host}, which last was ready ${ago} ms before: ${error.message}`)
       if (outgoing.headersSent) outgoing.destroy()
       else outgoing.writeHead(502).end('{}')
     })
@@ -69,16 +72,19 @@ export async function startBalancer(): Promise<Balancer> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     broken,
     async serve(urls) {
-      copies = urls.map((url) => ({ url: new URL(url), ready: false, misses: 0 }))
+      copies = urls.map((url) => ({ url: new URL(url), ready: false, misses: 0, readyAt: 0 }))
       for (const copy of copies) {
         asking.push((async () => {
-          for (; !closed; await wait(askEveryMs)) {
+          while (!closed) {
+            const next = wait(askEveryMs)
             copy.misses = await isReady(copy.url) ? 0 : copy.misses + 1
             copy.ready = copy.misses === 0 || (copy.ready && copy.misses <= missesAllowed)
+            if (copy.misses === 0) copy.readyAt = performance.now()
+            await next
           }
         })())
       }
-      await allReady()
+      if (!await allReady()) throw new Error(`the copies are not ready after ${readyWithinMs / 1000} s`)
     },
     allReady,
     async close() {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import { randomFrom } from './drill.ts'
 import type { KeyedIntent } from './keyedIntent.ts'
 import { Moves } from './moves.ts'
 import { isFailed, isRefused, recordedSend } from './requests.ts'
@@ -19,10 +20,8 @@ const patienceMs = 2000
 const intentsPath = '/v1/payments/intents'
 
 /** Starts callers that create, repeat, read, list, choose, complete and cancel at the processes of `urls`, each time at one by chance. */
-export function startLoad(
-  urls: readonly string[], merchants: readonly StagedMerchant[], random: () => number, options?: LoadOptions,
-): Load {
-  return new Load(urls, merchants, random, options)
+export function startLoad(urls: readonly string[], merchants: readonly StagedMerchant[], seed: number, options?: LoadOptions): Load {
+  return new Load(urls, merchants, seed, options)
 }
 
 export class Load {
@@ -36,6 +35,7 @@ export class Load {
   readonly moves: Moves
   readonly #processes: number
   readonly #merchants: readonly StagedMerchant[]
+  /** Draws what depends on when answers come: pauses, processes, and of what is known which. */
   readonly #random: () => number
   readonly #known: KeyedIntent[] = []
   readonly #charged: KeyedIntent[] = []
@@ -46,16 +46,14 @@ export class Load {
   #ending = false
   #abandoned = false
 
-  constructor(
-    urls: readonly string[], merchants: readonly StagedMerchant[], random: () => number, { callers = 16, pauseMs = 40 }: LoadOptions = {},
-  ) {
+  constructor(urls: readonly string[], merchants: readonly StagedMerchant[], seed: number, { callers = 16, pauseMs = 40 }: LoadOptions = {}) {
     this.send = recordedSend(urls, this.tries)
     this.moves = new Moves((operation, request) => this.send(operation, this.#anyProcess(), request), () => this.#retryPause())
     this.#pauseMs = pauseMs
     this.#processes = urls.length
     this.#merchants = merchants
-    this.#random = random
-    this.#calling = Array.from({ length: callers }, () => this.#call())
+    this.#random = randomFrom(seed, 0)
+    this.#calling = Array.from({ length: callers }, (_, caller) => this.#call(randomFrom(seed, 1 + caller)))
   }
 
   /** An acknowledged intent with a charge that was not handed out yet. */
@@ -82,29 +80,37 @@ export class Load {
     await followed
   }
 
-  async #call(): Promise<void> {
-    await wait(this.#random() * this.#pauseMs)
+  /** Ends the load although keys are without an answer; nobody waits for what is under way. */
+  abandon(): void {
+    this.#ending = true
+    this.#abandoned = true
+  }
+
+  /** A caller: what it does, and what it asks for, comes from a sequence of its own. */
+  async #call(random: () => number): Promise<void> {
+    await wait(random() * this.#pauseMs)
     while (!this.#ending) {
-      const failed = await this.#act(this.#random())
+      const failed = await this.#act(random)
       await (failed ? this.#retryPause() : wait(this.#pauseMs))
     }
   }
 
   /** One operation by chance. True when it got no answer in the end. */
-  async #act(draw: number): Promise<boolean> {
-    if (draw < 0.3) return this.#create(true)
-    if (draw < 0.5) return this.#create(false)
+  async #act(random: () => number): Promise<boolean> {
+    const draw = random()
+    if (draw < 0.3) return this.#create(true, random)
+    if (draw < 0.5) return this.#create(false, random)
     if (draw < 0.6) return this.#repeat()
     if (draw < 0.75) return this.#read()
-    if (draw < 0.8) return this.moves.list(this.#pick(this.#merchants))
+    if (draw < 0.8) return this.moves.list(pick(this.#merchants, random))
     if (draw < 0.85) return this.moves.cancel(this.#take(this.#several))
-    if (draw < 0.9) return this.moves.choose(this.#take(this.#several), this.#pick(['qris', 'va_bank_a']))
+    if (draw < 0.9) return this.moves.choose(this.#take(this.#several), pick(['qris', 'va_bank_a'], random))
     if (draw < 0.94) return this.moves.complete(this.takeCharged())
     return this.#askReadiness()
   }
 
-  async #create(oneChannel: boolean): Promise<boolean> {
-    const made = this.#newKey(oneChannel)
+  async #create(oneChannel: boolean, random: () => number): Promise<boolean> {
+    const made = this.#newKey(oneChannel, random)
     this.keys.push(made)
     const began = performance.now()
     while (!(await this.#tryKey(made))) {
@@ -118,16 +124,16 @@ export class Load {
     return false
   }
 
-  #newKey(oneChannel: boolean): KeyedIntent {
+  #newKey(oneChannel: boolean, random: () => number): KeyedIntent {
     const key = randomUUID()
-    const one = this.#pick(['qris', 'va_bank_a', 'ewallet_wallet_a'])
+    const one = pick(['qris', 'va_bank_a', 'ewallet_wallet_a'], random)
     const body = {
-      amount_idr: 10_000 + Math.floor(this.#random() * 90_000), metadata: { drill_key: key },
+      amount_idr: 10_000 + Math.floor(random() * 90_000), metadata: { drill_key: key },
       allowed_channels: oneChannel ? [one] : ['qris', 'va_bank_a', 'otc_store_a'],
       // By this the simulator's charges are found again.
       ...(oneChannel && { reference_id: key }),
     }
-    return { key, merchant: this.#pick(this.#merchants), charged: oneChannel, body, intentId: null, shortcode: null, tries: 0 }
+    return { key, merchant: pick(this.#merchants, random), charged: oneChannel, body, intentId: null, shortcode: null, tries: 0 }
   }
 
   /** True once the key has its answer. */
@@ -154,7 +160,7 @@ export class Load {
 
   async #read(): Promise<boolean> {
     if (this.#known.length === 0) return false
-    const made = this.#pick(this.#known)
+    const made = pick(this.#known, this.#random)
     const answer = await this.#readIntent(made, this.#anyProcess())
     if (!isFailed(answer) && !isRead(made, answer)) {
       this.wrong.push(`getPaymentIntent ${made.intentId}: ${answer.status} ${answer.problem}`)
@@ -164,7 +170,7 @@ export class Load {
 
   async #repeat(): Promise<boolean> {
     if (this.#known.length === 0) return false
-    const made = this.#pick(this.#known)
+    const made = pick(this.#known, this.#random)
     const answer = await this.#repeatKey(made, this.#anyProcess())
     if (!isFailed(answer) && !isRepeated(made, answer)) {
       const { status, body, problem } = answer
@@ -198,10 +204,6 @@ export class Load {
     return this.send('getPaymentIntent', process, { merchant, path: `${intentsPath}/${intentId}` })
   }
 
-  #pick<Item>(items: readonly Item[]): Item {
-    return items[Math.floor(this.#random() * items.length)] as Item
-  }
-
   #anyProcess(): number {
     return Math.floor(this.#random() * this.#processes)
   }
@@ -209,6 +211,10 @@ export class Load {
   #retryPause(): Promise<void> {
     return wait(retryMs[0] + this.#random() * (retryMs[1] - retryMs[0]))
   }
+}
+
+function pick<Item>(items: readonly Item[], random: () => number): Item {
+  return items[Math.floor(random() * items.length)] as Item
 }
 
 function isRepeated({ intentId }: KeyedIntent, { status, body }: Answer): boolean {

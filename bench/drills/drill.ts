@@ -2,7 +2,7 @@
 export interface DrillOptions {
   /** A few faults instead of all: the form that `make test` runs. */
   short: boolean
-  /** Decides which faults come when; the same seed gives the same ones. */
+  /** Decides which faults come when; the same seed gives the same ones, whatever the load meets. */
   seed: number
   say(line: string): void
 }
@@ -21,15 +21,23 @@ export interface Drill {
   run(options: DrillOptions): Promise<DrillReport>
 }
 
-/** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0
+/**
+ * Numbers from 0 up to 1, the same for the same seed and path (mulberry32). Each path has a sequence of its own: how much
+ * is drawn from one, and when, changes nothing of another.
+ */
+export function randomFrom(seed: number, ...path: readonly number[]): () => number {
+  let state = path.reduce((above, step) => Math.floor(randomFrom(above + step + 1)() * 2 ** 32), seed) >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
+}
+
+/** The command that repeats drills. */
+export function repeating(names: readonly string[], short: boolean, seed: number): string {
+  return `make drill ${names.join(' ')}${short ? ' SHORT=on' : ''} SEED=${seed}`
 }
 
 /** Whole milliseconds from `low` to `high`. */

@@ -48,6 +48,26 @@ export function fullService(tries: readonly Try[], { to }: Outage, until: number
   return last === undefined || last + calmMs > until ? null : last - to
 }
 
+/** A calm ends once service is whole again, which takes a second without refusal; it is waited for so long. */
+export const calmAtMostMs = backWithinMs + 1500
+
+/** Whether something succeeded since an outage, and then nothing was refused for a second. */
+export function isWhole(tries: readonly Try[], outage: Outage, now: number): boolean {
+  return firstSuccess(tries, outage, now) !== null && fullService(tries, outage, now) !== null
+}
+
+/** Whether an answer that came at that time is excused by an outage: while it lasted, and until service has to be back. */
+export function isExcused({ ended }: Pick<Try, 'ended'>, outages: readonly Outage[]): boolean {
+  return outages.some(({ from, to }) => ended >= from && ended <= to + backWithinMs)
+}
+
+/** The longest time from `from` to `to` in which a process answered nothing with a success, milliseconds. */
+export function longestSilence(tries: readonly Try[], process: number, from: number, to: number): number {
+  const successes = tries.filter((entry) => entry.process === process && isSuccess(entry.status) && entry.ended > from && entry.ended < to)
+  const times = [from, ...successes.map(({ ended }) => ended).sort((a, b) => a - b), to]
+  return Math.max(...times.map((time, at) => time - (times[at - 1] ?? from)))
+}
+
 /** Counts of answers, `none` for requests without one. */
 export function countsByStatus(tries: readonly Try[]): string {
   const counts = Map.groupBy(tries, ({ status }) => status ?? 'none')

@@ -6,10 +6,13 @@ import { judgeOutages } from './postgresRestart.ts'
 import { judgeChoice, judgeEnding, judgeRound } from './raceLaws.ts'
 import type { Choice, Ending } from './raceLaws.ts'
 import type { Try } from './requests.ts'
-import { judgeRestarts } from './rollingRestart.ts'
+import { judgeRaceAnswers } from './races.ts'
+import { judgeCallbacks, judgeRestarts } from './rollingRestart.ts'
+import { judgeUnfinished } from './settling.ts'
 import { judgeNetwork } from './slowNetwork.ts'
 import type { BadNetwork } from './slowNetwork.ts'
 import { judgeEnds } from './underLoad.ts'
+import { judgeCreations } from './webhookFaults.ts'
 
 const entry = (began: number, ended: number, status: number | null, more: Partial<Try> = {}): Try => ({
   operation: 'getPaymentIntent', process: 0, began, ended, status, retryAfter: status === 503, problem: '', again: false, ...more,
@@ -25,15 +28,22 @@ test('a process that ended by itself fails every drill', () => {
   expect(judgeEnds([child('worker', 2)])).toEqual(saying('worker: 2 times'))
 })
 
+test('what is begun or due a minute after the load fails every drill', () => {
+  const none = { operations: 0, callbacks: 0, deliveries: 0 }
+  expect(judgeUnfinished(none)).toEqual([])
+  for (const left of [{ operations: 1 }, { callbacks: 1 }, { deliveries: 1 }]) expect(judgeUnfinished({ ...none, ...left })).toEqual(saying('unfinished'))
+})
+
 describe('kill-api', () => {
   const kill = { process: 0, from: 1000, startedAgain: 1500 }
-  const good = [...calm(0, 1000), entry(990, 1010, null), ...calm(1500, 5000), ...calm(0, 5000, { process: 1 })]
-  const judge = (tries: Try[], ends = 1, one = kill) => judgeKills(tries, [one], [child('payments 1', ends), child('payments 2', 0)], 5000)
+  const good = [...calm(0, 1000), entry(990, 1010, null), ...calm(1500, 9000), ...calm(0, 9000, { process: 1 })]
+  const judge = (tries: Try[], ends = 1, one = kill) => judgeKills(tries, [one], [child('payments 1', ends), child('payments 2', 0)], 9000)
 
   test('passes when the other process served on', () => expect(judge(good)).toEqual([]))
 
   test.each([
-    ['the other process is silent', () => judge(good.filter(({ process, began }) => began < 1000 || (process === 0 && began >= 3000))), 'silent'],
+    ['the other process is silent', () => judge(good.filter(({ process, began }) => process === 0 || began < 1500 || began > 6000)), 'silent'],
+    ['the other process is silent to the end', () => judge(good.filter(({ process, began }) => process === 0 || began < 1500)), 'silent'],
     ['another request is refused', () => judge([...good, entry(2000, 2010, 503)]), '503 to others'],
     ['a running process does not answer', () => judge([...good, entry(3000, 3010, null)]), 'although their process ran'],
     ['it is not started again in time', () => judge(good, 1, { ...kill, startedAgain: 2500 }), 'not started again'],
@@ -59,14 +69,24 @@ describe('postgres-stop and postgres-restart', () => {
 })
 
 describe('backends', () => {
-  const both = [{ application: 'bayar payments', atWork: true }, { application: 'bayar worker', atWork: false }]
+  const ended = [{ application: 'bayar payments', atWork: true }, { application: 'bayar worker', atWork: false }]
+  const made = { ended, from: 1000, to: 9000 }
+  const other = calm(0, 10_000, { process: 1 })
+  const good = [...calm(0, 10_000), ...other, entry(2000, 2010, 503)]
+  const refusals = calm(1000, 9000).map((one) => ({ ...one, status: 503 }))
 
-  test('passes when everything was answered', () => expect(judgeTerminations([entry(0, 5, 503), entry(0, 5, 200)], both)).toEqual([]))
+  test('passes when everything was answered', () => expect(judgeTerminations(good, made, 2)).toEqual([]))
 
-  test('fails without an answer, and when nothing was met', () => {
-    expect(judgeTerminations([entry(0, 5, null)], both)).toEqual(saying('without an answer'))
-    expect(judgeTerminations([], [])).toEqual(saying('at work', 'idle'))
-  })
+  test.each([
+    ['a request has no answer', () => judgeTerminations([...good, entry(2000, 2005, null)], made, 2), 'without an answer'],
+    ['many are refused', () => judgeTerminations([...good, ...refusals], made, 2), 'answered 503'],
+    ['a process is silent', () => judgeTerminations(good.filter(({ process, began }) => process === 1 || began < 4000 || began > 7500), made, 2), 'payments process 1'],
+    ['a process never answers', () => judgeTerminations(other, made, 2), 'payments process 1'],
+    ['none was at work', () => judgeTerminations(good, { ...made, ended: ended.slice(1) }, 2), 'at work'],
+    ['none was idle', () => judgeTerminations(good, { ...made, ended: ended.slice(0, 1) }, 2), 'idle'],
+  ])('fails when %s', (_, failures, what) => expect(failures()).toEqual(saying(what)))
+
+  test('fails when nothing was asked', () => expect(judgeTerminations([], made, 0)).toEqual(saying('no request')))
 })
 
 describe('pool', () => {
@@ -103,6 +123,29 @@ describe('rolling-restart', () => {
     ['nothing was restarted', () => judgeRestarts(tries, [], [], 10), 'nothing was restarted'],
     ['there were too few requests', () => judgeRestarts(tries, made, [], 1000), 'only 50 requests'],
   ])('fails when %s', (_, failures, what) => expect(failures()).toEqual(saying(what)))
+
+  test('a callback that is not taken at once fails it, as does none at all', () => {
+    expect(judgeCallbacks([{ reference: 'a', status: 200 }])).toEqual([])
+    expect(judgeCallbacks([{ reference: 'a', status: 503 }, { reference: 'a', status: 200 }])).toEqual(saying('a: 503'))
+    expect(judgeCallbacks([{ reference: 'a', status: null }])).toEqual(saying('a: no answer'))
+    expect(judgeCallbacks([])).toEqual(saying('no provider called back'))
+  })
+})
+
+describe('webhooks', () => {
+  const outages = [{ from: 1000, to: 4000 }]
+
+  test('passes when creations are refused only while PostgreSQL is away', () => {
+    expect(judgeCreations([...calm(0, 1000), entry(1500, 2000, 503), ...calm(4000, 9000)], outages)).toEqual([])
+  })
+
+  test.each([
+    ['PostgreSQL is there', entry(500, 600, 503), 'although PostgreSQL was there'],
+    ['PostgreSQL is back for long', entry(9500, 9600, 503), 'although PostgreSQL was there'],
+    ['a request has no answer', entry(1500, 2000, null), 'without an answer'],
+    ['a 503 does not say when to ask again', entry(1500, 2000, 503, { retryAfter: false }), 'without Retry-After'],
+    ['something breaks', entry(1500, 2000, 500), 'other than 503'],
+  ])('fails when %s', (_, bad, what) => expect(judgeCreations([bad], outages)).toEqual(saying(what)))
 })
 
 describe('slow-network', () => {
@@ -129,6 +172,12 @@ describe('races', () => {
     id: 'a', asked: ['pay', 'cancel', 'expire'], pay: 200, cancel: 409, expire: 409, status: 'paid', late: false, events: [created, 'payment.completed'],
   }
   const choice: Choice = { id: 'a', kind: 'twins', answers: [201, 201], attempts: ['b', 'b'], status: 'open', events: [created], pending: 1 }
+
+  test('a refusal that says when to ask again passes; one that does not, and no answer, fail', () => {
+    expect(judgeRaceAnswers([entry(0, 5, 201), entry(0, 5, 503)])).toEqual([])
+    expect(judgeRaceAnswers([entry(0, 5, 503, { retryAfter: false })])).toEqual(saying('without Retry-After'))
+    expect(judgeRaceAnswers([entry(0, 5, null)])).toEqual(saying('without an answer'))
+  })
 
   test('the same bytes of one intent pass; another answer, other bytes or a second intent fail', () => {
     expect(judgeRound({ key: 'k', answers: [answer, answer], intents: 1 })).toBeNull()

@@ -9,10 +9,21 @@ import type { Stage } from './stage.ts'
 export interface Payer {
   /** Intents whose payment the service has been told of, and has said so. */
   paid: readonly KeyedIntent[]
-  /** Answers to a callback that were neither a success nor a 503. */
+  /** Intents whose payment was declined, of which the service has been told the same way. */
+  declined: readonly KeyedIntent[]
+  /** Intents that were paid or declined without the service having said that it knows: what became of them is in doubt. */
+  unconfirmed: readonly KeyedIntent[]
+  /** Every callback: of which charge, and its answer; null where there was none. */
+  callbacks: readonly CallbackTry[]
+  /** Answers to a callback that were neither a success nor a 503, and callbacks that were not taken in time. */
   wrong: readonly string[]
-  /** Resolves when no payment is left unconfirmed. */
+  /** Resolves when no payment is left that is told of still. */
   finish(): Promise<void>
+}
+
+export interface CallbackTry {
+  reference: string
+  status: number | null
 }
 
 type ChargeWithCallbacks = Omit<StoredCharge, 'notices'> & { callbacks_made: number }
@@ -23,34 +34,48 @@ interface Moved {
 }
 
 const pauseMs = 100
+/** Of so many payments one is declined. */
+const declineEvery = 6
 const againMs = 200
 const callLimitMs = 20_000
+/** A service that takes no callback for so long stays broken. */
+const takenWithinMs = 30_000
 
-/** Pays an acknowledged charge now and then, and repeats the callback, as providers do, until it is taken. */
+/** Pays an acknowledged charge now and then, or declines it, and repeats the callback, as providers do, until it is taken or half a minute has passed. */
 export function startPayer(stage: Stage, load: Load): Payer {
   const paid: KeyedIntent[] = []
+  const declined: KeyedIntent[] = []
+  const unconfirmed: KeyedIntent[] = []
+  const callbacks: CallbackTry[] = []
   const wrong: string[] = []
   let ending = false
 
-  const confirm = async (intent: KeyedIntent): Promise<void> => {
+  const confirm = async (intent: KeyedIntent, isDeclined: boolean): Promise<void> => {
     const { charges: [charge] } = await stage.simulator.charges({ merchant_reference: intent.key })
     if (!charge) throw new Error(`the simulator has no charge for the intent ${intent.intentId}`)
-    const moved = await stage.simulator.pay(charge.reference) as unknown as Moved
-    let status = moved.callback?.status ?? null
-    while (status !== 200) {
-      if (status !== null && status !== 503) {
-        wrong.push(`the callback of ${charge.reference} is answered ${status}`)
-        return
-      }
+    const moved = await stage.simulator.move(charge.reference, isDeclined ? 'decline' : 'pay') as unknown as Moved
+    const began = performance.now()
+    let status = note(charge.reference, moved.callback?.status ?? null)
+    while (status === null || status === 503) {
+      if (performance.now() - began > takenWithinMs) break
       await wait(againMs)
-      status = await repeatCallback(moved.charge)
+      status = note(charge.reference, await repeatCallback(moved.charge))
     }
-    paid.push(intent)
+    if (status === 200) return void (isDeclined ? declined : paid).push(intent)
+    unconfirmed.push(intent)
+    const seconds = Math.round((performance.now() - began) / 1000)
+    wrong.push(`the callback of ${charge.reference} is answered ${status ?? 'by nobody'} after ${seconds} s`)
+  }
+
+  const note = (reference: string, status: number | null): number | null => {
+    callbacks.push({ reference, status })
+    return status
   }
 
   const repeatCallback = async (charge: ChargeWithCallbacks): Promise<number | null> => {
     const stored: StoredCharge = { ...charge, notices: charge.callbacks_made }
-    const body = Buffer.from(JSON.stringify(callbackBody(stored, 'paid', charge.payments.at(-1) ?? null)))
+    const payment = charge.payments.at(-1) ?? null
+    const body = Buffer.from(JSON.stringify(callbackBody(stored, payment ? 'paid' : 'failed', payment)))
     try {
       const response = await fetch(stage.callbacks.url, {
         method: 'POST', body, signal: AbortSignal.timeout(callLimitMs),
@@ -67,16 +92,17 @@ export function startPayer(stage: Stage, load: Load): Payer {
   }
 
   const running = (async () => {
-    while (!ending) {
+    for (let taken = 1; !ending && !stage.closing.aborted; await wait(pauseMs)) {
       const intent = load.takeCharged()
-      if (intent) await confirm(intent)
-      await wait(pauseMs)
+      if (!intent) continue
+      await confirm(intent, taken % declineEvery === 0)
+      taken += 1
     }
   })()
   // Told at the end: what fails meanwhile must not end the process.
   running.catch(() => undefined)
   return {
-    paid, wrong,
+    paid, declined, unconfirmed, callbacks, wrong,
     finish: () => {
       ending = true
       return running

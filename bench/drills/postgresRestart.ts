@@ -1,18 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Load } from './callers.ts'
 import type { Try } from './requests.ts'
-import { between, failuresOf, medianAndMost } from './drill.ts'
+import { between, failuresOf, medianAndMost, randomFrom } from './drill.ts'
 import type { Drill, DrillReport } from './drill.ts'
 import {
-  backWithinMs, countsByStatus, describe, firstSuccess, fullService, longestOpen,
+  backWithinMs, calmAtMostMs, countsByStatus, describe, firstSuccess, fullService, isExcused, isWhole, longestOpen,
 } from './judgement.ts'
 import type { Outage } from './judgement.ts'
 import type { Stage } from './stage.ts'
 import { everyProcess, judgeEnds, underLoad } from './underLoad.ts'
+import { until } from '../webhooks/receiver.ts'
 
 interface Restart {
   mode: 'immediate' | 'fast'
   downMs: number
+  /** The least that passes until the next one. */
   calmMs: number
 }
 
@@ -20,34 +22,37 @@ const followUpMs = 30_000
 
 /** The restarts of a seed: immediate and fast in turn, 0.3 to 1.5 s down, calm after each. */
 function restartsOf(random: () => number, short: boolean): Restart[] {
-  return Array.from({ length: short ? 3 : 20 }, (_, at) => ({
+  return Array.from({ length: short ? 3 : 10 }, (_, at) => ({
     mode: at % 2 === 0 ? 'immediate' : 'fast', downMs: between(random, 300, 1500),
-    calmMs: short ? between(random, 1500, 2000) : between(random, 2500, 6500),
+    calmMs: short ? 0 : between(random, 1500, 3500),
   }))
 }
 
 /** The stops of a seed: hard, and for so long that every caller meets them. */
 function stopsOf(random: () => number, short: boolean): Restart[] {
   return Array.from({ length: short ? 1 : 5 }, () => ({
-    mode: 'immediate', downMs: 3000, calmMs: short ? 2500 : between(random, 5500, 7500),
+    mode: 'immediate', downMs: 3000, calmMs: short ? 0 : between(random, 2000, 4000),
   }))
 }
 
 function restarting(name: string, about: string, planOf: typeof restartsOf): Drill {
   return {
     name, about,
-    run: (options) => underLoad(options, {
-      followUpMs,
-      disturb: ({ stage, load, random, say }) => restart(stage, load, planOf(random, options.short), say),
-      judge: ({ tries, made, stage, loadEnd }) => [...judgeOutages(tries, made, loadEnd), ...judgeEnds(everyProcess(stage))],
-      figures: ({ tries, made, loadEnd }) => figuresOf(tries, made, loadEnd),
-    }),
+    run: (options) => {
+      const plan = planOf(randomFrom(options.seed), options.short)
+      return underLoad(options, {
+        followUpMs,
+        disturb: ({ stage, load, say }) => restart(stage, load, plan, say),
+        judge: ({ tries, made, stage, loadEnd }) => [...judgeOutages(tries, made, loadEnd), ...judgeEnds(everyProcess(stage))],
+        figures: ({ tries, made, loadEnd }) => figuresOf(tries, made, loadEnd),
+      })
+    },
   }
 }
 
 /** PostgreSQL is stopped for a moment and started again while two payments processes are under load. */
 export const postgresRestart = restarting(
-  'postgres-restart', 'PostgreSQL is restarted under load, hard and in order, 20 times, in the short form 3', restartsOf)
+  'postgres-restart', 'PostgreSQL is restarted under load, hard and in order, 10 times, in the short form 3', restartsOf)
 
 /** PostgreSQL is gone for 3 s, as after a crash. */
 export const postgresStop = restarting(
@@ -63,6 +68,7 @@ async function restart(stage: Stage, load: Load, restarts: readonly Restart[], s
     const outage = { from, to: performance.now() }
     outages.push(outage)
     await wait(calmMs)
+    await until(() => isWhole(load.tries, outage, performance.now()), calmAtMostMs - calmMs)
     const first = firstSuccess(load.tries, outage, performance.now())
     const away = `${mode}, away ${Math.round(outage.to - from)} ms`
     say(`restart ${at + 1} of ${restarts.length}: ${away}, first success after ${first?.toFixed(0) ?? '-'} ms`)
@@ -79,9 +85,7 @@ function withEnds(outages: readonly Outage[], loadEnd: number): { outage: Outage
 export function judgeOutages(tries: readonly Try[], outages: readonly Outage[], loadEnd: number): string[] {
   const spans = withEnds(outages, loadEnd)
   const backLate = (time: number | null): boolean => (time ?? Infinity) > backWithinMs
-  const excused = ({ ended }: Try): boolean =>
-    outages.some(({ from, to }) => ended >= from && ended <= to + backWithinMs)
-  const refused = tries.filter((entry) => entry.status === 503 && !excused(entry))
+  const refused = tries.filter((entry) => entry.status === 503 && !isExcused(entry, outages))
   const slow = spans.filter(({ outage, until }) => backLate(firstSuccess(tries, outage, until)))
   const partial = spans.filter(({ outage, until }) => backLate(fullService(tries, outage, until)))
   const unmet = spans.filter(({ outage: { from, to } }) =>

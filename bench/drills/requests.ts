@@ -2,7 +2,7 @@ import type { StagedMerchant } from './stage.ts'
 
 export type Operation =
   | 'createPaymentIntent' | 'getPaymentIntent' | 'listPaymentIntents' | 'cancelPaymentIntent' | 'choosePublicCheckoutChannel'
-  | 'sandboxCompletePaymentIntent' | 'getReadiness' | 'getHealth' | 'repeat'
+  | 'sandboxCompletePaymentIntent' | 'sandboxExpirePaymentIntent' | 'getReadiness' | 'getHealth' | 'repeat'
 
 /** One request, as its caller saw it. Times are milliseconds of this process's clock. */
 export interface Try {
@@ -67,12 +67,16 @@ async function exchange(
     })
     const read = JSON.parse(await response.text()) as Answer['body']
     const problem = typeof read.message === 'string' ? read.message : ''
-    const retryAfter = /^\d+$/.test(response.headers.get('retry-after') ?? '')
-    return { answer: { status: response.status, body: read, problem }, retryAfter }
+    return { answer: { status: response.status, body: read, problem }, retryAfter: hasRetryAfter(response) }
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : ''
     return { answer: { status: null, body: {}, problem: `${String(error)} ${cause}` }, retryAfter: false }
   }
+}
+
+/** Whether an answer says in how many seconds to ask again. */
+export function hasRetryAfter({ headers }: Response): boolean {
+  return /^\d+$/.test(headers.get('retry-after') ?? '')
 }
 
 export function isSuccess(status: number | null): boolean {

@@ -4,14 +4,17 @@ import type { Balancer } from './balancer.ts'
 import { failuresOf, medianAndMost } from './drill.ts'
 import type { Drill } from './drill.ts'
 import { countsByStatus, describe, longestOpen } from './judgement.ts'
+import type { CallbackTry } from './payer.ts'
 import { isSuccess } from './requests.ts'
 import type { Try } from './requests.ts'
 import { everyProcess, judgeEnds, underLoad } from './underLoad.ts'
+import { within } from './within.ts'
 
 interface Restarted {
   name: string
   /** SIGTERM to ready again, milliseconds. */
   tookMs: number
+  /** Whether it started, and every copy was ready after it. */
   isReady: boolean
 }
 
@@ -39,20 +42,22 @@ export const rollingRestart: Drill = {
           for (let round = options.short ? rounds.short : rounds.long; round > 0; round -= 1) {
             for (const { child } of everyProcess(stage)) {
               const from = performance.now()
-              const isReady = await child.restart()
-              made.push({ name: child.name, tookMs: performance.now() - from, isReady })
-              await balancer.allReady()
+              const isStarted = await within(restartWithinMs, child.restart(), false)
+              const tookMs = performance.now() - from
+              made.push({ name: child.name, tookMs, isReady: await balancer.allReady() && isStarted })
               await wait(betweenMs)
             }
             say(`${made.length} restarts, ${balancer.broken.length} requests broken`)
           }
           return made
         },
-        judge: ({ tries, made, stage }) => [
-          ...judgeRestarts(tries, made, balancer.broken, options.short ? requestsAtLeast.short : requestsAtLeast.long), ...judgeEnds(everyProcess(stage)),
+        judge: ({ tries, callbacks, made, stage }) => [
+          ...judgeRestarts(tries, made, balancer.broken, options.short ? requestsAtLeast.short : requestsAtLeast.long), ...judgeCallbacks(callbacks),
+          ...judgeEnds(everyProcess(stage)),
         ],
-        figures: ({ tries, made }) => [
+        figures: ({ tries, callbacks, made }) => [
           ['requests by status', countsByStatus(tries)],
+          ['callbacks', String(callbacks.length)],
           ['payments processes, SIGTERM to ready', medianAndMost(timesOf(made, 'payments'))],
           ['workers, SIGTERM to ready', medianAndMost(timesOf(made, 'worker'))],
           ['longest open request', `${Math.round(longestOpen(tries))} ms`],
@@ -62,6 +67,15 @@ export const rollingRestart: Drill = {
       await balancer.close()
     }
   },
+}
+
+/** A provider's callback is a request as any other: it is taken at once. */
+export function judgeCallbacks(callbacks: readonly CallbackTry[]): string[] {
+  const failed = callbacks.filter(({ status }) => status !== 200)
+  return [
+    ...failuresOf('callbacks that were not taken at once', failed, ({ reference, status }) => `${reference}: ${status ?? 'no answer'}`),
+    ...(callbacks.length === 0 ? ['no provider called back'] : []),
+  ]
 }
 
 function timesOf(made: readonly Restarted[], kind: string): number[] {
@@ -76,7 +90,7 @@ export function judgeRestarts(tries: readonly Try[], made: readonly Restarted[],
   return [
     ...failuresOf('requests that failed', failed, describe),
     ...failuresOf('requests that a process broke off', broken, (text) => text),
-    ...failuresOf(`restarts that took over ${restartWithinMs / 1000} s`, slow, ({ name, tookMs }) => `${name}: ${Math.round(tookMs)} ms`),
+    ...failuresOf(`restarts that took over ${restartWithinMs / 1000} s or did not end in readiness`, slow, ({ name, tookMs }) => `${name}: ${Math.round(tookMs)} ms`),
     ...(made.length === 0 ? ['nothing was restarted'] : []),
     ...(tries.length < atLeast ? [`only ${tries.length} requests were made`] : []),
   ]

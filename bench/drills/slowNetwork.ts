@@ -3,12 +3,13 @@ import { startDatabaseProxy } from './databaseProxy.ts'
 import type { Cut, DatabaseProxy } from './databaseProxy.ts'
 import { failuresOf, medianAndMost } from './drill.ts'
 import type { Drill, DrillReport } from './drill.ts'
-import { backWithinMs, countsByStatus, describe, firstSuccess, fullService, longestOpen } from './judgement.ts'
+import { backWithinMs, calmAtMostMs, countsByStatus, describe, firstSuccess, fullService, isExcused, isWhole, longestOpen } from './judgement.ts'
 import type { Outage } from './judgement.ts'
 import { isSuccess } from './requests.ts'
 import type { Try } from './requests.ts'
 import type { Disturbed } from './underLoad.ts'
 import { everyProcess, judgeEnds, underLoad } from './underLoad.ts'
+import { until } from '../webhooks/receiver.ts'
 
 /** A time in which the network was bad, and how often it was. */
 export interface BadNetwork extends Outage {
@@ -18,8 +19,8 @@ export interface BadNetwork extends Outage {
 }
 
 const lengths = {
-  short: { slowMs: 2500, silences: 1, cuts: 3, calmMs: 1500 },
-  long: { slowMs: 8000, silences: 3, cuts: 25, calmMs: 6000 },
+  short: { slowMs: 2500, silences: 1, cuts: 3, calmMs: 0 },
+  long: { slowMs: 6000, silences: 3, cuts: 25, calmMs: 2500 },
 } as const
 const latencyMs = 200
 const bytesPerSecond = 32_768
@@ -67,6 +68,7 @@ async function disturb(
     const bad = { kind, met, from, to: performance.now() }
     made.push(bad)
     await wait(calmMs)
+    await until(() => isWhole(load.tries, bad, performance.now()), calmAtMostMs - calmMs)
     const first = firstSuccess(load.tries, bad, performance.now())
     say(`${kind}${met > 0 ? ` (${met} connections)` : ''}, ${Math.round(bad.to - from)} ms, first success after ${first?.toFixed(0) ?? '-'} ms`)
   }
@@ -115,10 +117,6 @@ export function judgeNetwork(tries: readonly Try[], made: readonly BadNetwork[],
     ...failuresOf('met no connection', made.filter(({ kind, met }) => met === 0 && kind !== 'latency' && kind !== 'bandwidth'), ({ kind }) => kind),
     ...(['latency', 'bandwidth', 'silence', 'transaction', 'commit'] as const).filter((kind) => !kinds.includes(kind)).map((kind) => `${kind} was not tried`),
   ]
-}
-
-function isExcused({ ended }: Try, made: readonly BadNetwork[]): boolean {
-  return made.some(({ from, to }) => ended >= from && ended <= to + backWithinMs)
 }
 
 function isWithin({ began, ended }: Try, { from, to }: Outage): boolean {

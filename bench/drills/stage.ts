@@ -43,6 +43,8 @@ export interface Stage {
   callbacks: { url: string, secret: string }
   /** The setting that stored secrets are sealed under. */
   sealingKeys: string
+  /** Aborted once the stage is being closed: a load that was not ended, as when a drill was broken off, ends by it. */
+  closing: AbortSignal
   /** Ends everything and removes what was written, or keeps the logs and says where. */
   close(keepLogs: boolean): Promise<string | null>
 }
@@ -68,6 +70,7 @@ export async function openStage(
   mkdirSync(join(directory, 'log'), { recursive: true })
   const postgres = await startPostgres({ directory: join(directory, 'postgres'), persistent: false })
   const processes: StagedProcess[] = []
+  const closing = new AbortController()
   const killNow = (): void => {
     for (const { child } of processes) child.killNow()
     postgres.killNow()
@@ -95,7 +98,9 @@ export async function openStage(
       postgres, payments, workers, databaseUrl: parts.databaseUrl, merchants: parts.merchants, sealingKeys: parts.sealingKeys,
       simulator: simulatorControl(parts.simulatorUrl, parts.simulatorKey),
       callbacks: { url: parts.callbackUrl, secret: parts.credential.secret },
+      closing: closing.signal,
       close: async (keepLogs) => {
+        closing.abort()
         await end()
         rmSync(keepLogs ? join(directory, 'compiled') : directory, { recursive: true, force: true })
         return keepLogs ? join(directory, 'log') : null

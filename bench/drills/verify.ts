@@ -1,4 +1,3 @@
-import { settlingIn } from '../../contract-tests/harness/settled.ts'
 import { checkInvariants, connectPatiently } from '../invariants.ts'
 import type { Acknowledged } from '../invariants.ts'
 import type { Database } from '../../db/sql.ts'
@@ -6,30 +5,35 @@ import type { Load } from './callers.ts'
 import type { KeyedIntent } from './keyedIntent.ts'
 import { failuresOf } from './drill.ts'
 import type { Payer } from './payer.ts'
+import { awaitSettled, judgeTold } from './settling.ts'
 import type { Stage } from './stage.ts'
+import type { StageWithReceiver } from './stageWithReceiver.ts'
 
 const atATime = 16
 
 /**
  * What must hold when the load has ended: every key has its answer, the same one again; every acknowledged intent can
- * be read; each key made one intent, and one charge if it asks for one; payments counted once; the invariants hold.
+ * be read; each key made one intent, and one charge if it asks for one; payments and declines counted once; nothing is left begun or
+ * due; every event reached the receiver; the invariants hold.
  */
-export async function verify(stage: Stage, load: Load, payer: Payer): Promise<string[]> {
+export async function verify({ stage, receiver }: StageWithReceiver, load: Load, payer: Payer): Promise<string[]> {
   const unanswered = load.keys.filter(({ intentId }) => intentId === null)
   const acknowledged = load.keys.filter(({ intentId }) => intentId !== null)
   const database = connectPatiently(stage.databaseUrl)
   try {
-    // A callback is answered before it is processed, by a worker where the process that answered it was killed.
-    await settlingIn(database)()
+    const unfinished = await awaitSettled(database)
     return [
+      ...unfinished,
       ...failuresOf('keys without an answer', unanswered, ({ key, tries }) => `${key} after ${tries} tries`),
       ...failuresOf('wrong answers', [...load.wrong, ...load.moves.wrong], (text) => text),
       ...failuresOf('wrong answers to callbacks', payer.wrong, (text) => text),
       ...await askAgain(load, acknowledged),
       ...await countIntents(database, load.keys),
       ...await countCharges(database, stage, acknowledged),
-      ...await countPayments(database, [...payer.paid, ...load.moves.completed], load.moves.doubtful),
+      ...await countPayments(database, [...payer.paid, ...load.moves.completed], [...load.moves.doubtful, ...payer.unconfirmed]),
       ...await countCancellations(database, load.moves.cancelled),
+      ...await countDeclines(database, payer.declined, payer.unconfirmed),
+      ...await judgeTold(database, receiver),
       ...await brokenInvariants(database, [
         ...acknowledged.map(({ intentId }) => ({ kind: 'intent' as const, id: String(intentId) })),
         ...[...payer.paid, ...load.moves.completed].map(({ intentId }) => ({ kind: 'paid_intent' as const, id: String(intentId) })),
@@ -119,6 +123,17 @@ async function countCancellations(database: Database, cancelled: readonly KeyedI
     select id from payments.payment_intents where status = 'cancelled'`)
   const there = new Set(rows.map(({ id }) => id))
   return failuresOf('confirmed cancellations that are lost', cancelled.filter(({ intentId }) => !there.has(intentId ?? '')), ({ intentId }) => String(intentId))
+}
+
+async function countDeclines(database: Database, declined: readonly KeyedIntent[], doubtful: readonly KeyedIntent[]): Promise<string[]> {
+  const rows = await database.query((sql) => sql<{ id: string }[]>`
+    select distinct intent_id as id from payments.payment_attempts where status = 'failed'`)
+  const failed = new Set(rows.map(({ id }) => id))
+  const asked = new Set([...declined, ...doubtful].map(({ intentId }) => intentId))
+  return [
+    ...failuresOf('confirmed declines that are not recorded', declined.filter(({ intentId }) => !failed.has(intentId ?? '')), ({ intentId }) => String(intentId)),
+    ...failuresOf('attempts that failed although nobody declined them', rows.filter(({ id }) => !asked.has(id)), ({ id }) => id),
+  ]
 }
 
 /** Failures of the invariants script, which is given what was acknowledged. */

@@ -6,11 +6,13 @@ import type { CutRequest, ReceiverProcess } from '../webhooks/receiver.ts'
 import { startCreations } from './creations.ts'
 import type { Creations } from './creations.ts'
 import { between, failuresOf, medianAndMost } from './drill.ts'
-import { countsByStatus } from './judgement.ts'
-import { isSuccess } from './requests.ts'
+import { countsByStatus, describe, isExcused, judgeAnswers } from './judgement.ts'
+import type { Outage } from './judgement.ts'
+import type { Try } from './requests.ts'
 import type { StagedProcess } from './stage.ts'
 import { missingAt } from './webhookParts.ts'
 import type { WebhookPart, WebhookStage } from './webhookParts.ts'
+import { within } from './within.ts'
 
 const createEveryMs = 50
 const settleMs = 1500
@@ -18,6 +20,7 @@ const takenOverWithinMs = 15_000
 const deliveredWithinMs = 60_000
 const cutSeenMs = 1500
 const downMs = 3000
+const startedWithinMs = 20_000
 
 /** Subscribes the merchants whose intents are created to a receiver, for as long as the part runs. */
 async function listen({ stage, database, receiver, sealing }: WebhookStage, path: string): Promise<{ stop(): Promise<void>, undelivered(): Promise<number> }> {
@@ -47,13 +50,24 @@ function repeatedArrivals({ arrived }: ReceiverProcess): number {
   return [...arrived.values()].reduce((count, arrivals) => count + arrivals.length - 1, 0)
 }
 
-/** What must hold once the load has ended: everything acknowledged is told, nothing is left. */
-async function judgeLoad(at: WebhookStage, load: Creations, undelivered: () => Promise<number>): Promise<string[]> {
+/** What creations must be answered while workers, the queue or PostgreSQL are away: 503 to none but those that met PostgreSQL's outage. */
+export function judgeCreations(tries: readonly Try[], outages: readonly Outage[]): string[] {
+  return [
+    ...judgeAnswers(tries),
+    ...failuresOf('requests without an answer', tries.filter(({ status }) => status === null), describe),
+    ...failuresOf('503 although PostgreSQL was there', tries.filter((entry) => entry.status === 503 && !isExcused(entry, outages)), describe),
+  ]
+}
+
+/** What must hold once the load has ended: everything is answered, everything acknowledged is told, nothing is left. */
+async function judgeLoad(at: WebhookStage, load: Creations, undelivered: () => Promise<number>, outages: readonly Outage[] = []): Promise<string[]> {
   at.acknowledged.push(...load.acknowledged.map((id) => ({ kind: 'intent' as const, id })))
   const done = await until(async () => await undelivered() === 0, deliveredWithinMs, 250)
   const told = toldOf(at.receiver)
   return [
+    ...judgeCreations(load.tries, outages),
     ...failuresOf('wrong answers', load.wrong, (text) => text),
+    ...(load.acknowledged.length === 0 ? ['no intent was created'] : []),
     ...(done ? [] : [`${await undelivered()} deliveries are not delivered after ${deliveredWithinMs / 1000} s`]),
     ...failuresOf('acknowledged intents that the receiver was not told of', load.acknowledged.filter((id) => !told.has(id)), (id) => id),
   ]
@@ -69,15 +83,15 @@ async function kill({ child }: StagedProcess): Promise<boolean> {
 /** A worker is killed again and again while it holds deliveries. */
 export const killedWorkers: WebhookPart = {
   name: 'killed workers',
-  async run(at, { short, random, say }) {
+  async run(at, { short, random, loadSeed, say }) {
     const { stage, receiver } = at
+    const plan = Array.from({ length: short ? 2 : 20 }, () => ({
+      victim: between(random, 0, stage.workers.length - 1), waitMs: between(random, 1500, short ? 2000 : 2500),
+    }))
     receiver.forget()
     const { stop, undelivered } = await listen(at, '/sleep/1000')
-    const load = startCreations(stage, stage.merchants, createEveryMs, random)
+    const load = startCreations(stage, stage.merchants, createEveryMs, loadSeed)
     await wait(settleMs)
-    const plan = Array.from({ length: short ? 2 : 20 }, () => ({
-      victim: between(random, 0, stage.workers.length - 1), waitMs: between(random, 1500, short ? 2000 : 4000),
-    }))
     const inFlight: number[] = []
     let notStarted = 0
     for (const { victim, waitMs } of plan) {
@@ -123,26 +137,31 @@ function takenOver({ arrived }: ReceiverProcess, { at, event, delivery }: CutReq
 /** PostgreSQL is stopped and started again while events are written and delivered. */
 export const stoppedPostgres: WebhookPart = {
   name: 'PostgreSQL stopped',
-  async run(at, { short, random, say }) {
+  async run(at, { short, random, loadSeed, say }) {
     const { stage, receiver } = at
+    const plan = (['immediate', 'fast', 'immediate', 'fast', 'immediate'] as const).slice(0, short ? 1 : 5)
+      .map((mode) => ({ mode, waitMs: between(random, 1000, 2000) }))
     receiver.forget()
     const { stop, undelivered } = await listen(at, '/sleep/200')
     const endsBefore = [...stage.workers, ...stage.payments].map(({ ends }) => ends())
-    const load = startCreations(stage, stage.merchants, createEveryMs, random)
+    const load = startCreations(stage, stage.merchants, createEveryMs, loadSeed)
     await wait(settleMs)
     const back: number[] = []
-    for (const mode of (['immediate', 'fast', 'immediate', 'fast', 'immediate'] as const).slice(0, short ? 1 : 5)) {
+    const outages: Outage[] = []
+    for (const { mode, waitMs } of plan) {
+      const haltedAt = performance.now()
       await stage.postgres.halt(mode)
       await wait(short ? downMs / 3 : downMs)
       await stage.postgres.resume()
+      outages.push({ from: haltedAt, to: performance.now() })
       const from = clockNow()
       await until(() => [...receiver.arrived.values()].some((arrivals) => (arrivals[0]?.at ?? 0) > from), deliveredWithinMs)
       back.push(clockNow() - from)
       say(`stopped (${mode}) and started: events arrive again after ${Math.round(back.at(-1) ?? 0)} ms`)
-      await wait(between(random, 1000, 2000))
+      await wait(waitMs)
     }
     await load.finish()
-    const failures = await judgeLoad(at, load, undelivered)
+    const failures = await judgeLoad(at, load, undelivered, outages)
     await stop()
     const ended = [...stage.workers, ...stage.payments].filter(({ ends }, index) => ends() !== endsBefore[index])
     return {
@@ -162,22 +181,21 @@ export const stoppedPostgres: WebhookPart = {
 /** The schema of the job queue is dropped under load; later it is dropped while no worker runs, and all is started again. */
 export const droppedQueue: WebhookPart = {
   name: 'queue dropped',
-  async run(at, { short, random, say }) {
+  async run(at, { short, loadSeed, say }) {
     const { stage, receiver, database } = at
     receiver.forget()
     const { stop, undelivered } = await listen(at, '/ok')
     const endsBefore = [...stage.workers, ...stage.payments].map(({ ends }) => ends())
-    const load = startCreations(stage, stage.merchants, createEveryMs, random)
+    const load = startCreations(stage, stage.merchants, createEveryMs, loadSeed)
     await wait(settleMs)
     await database.query((sql) => sql`drop schema pgboss cascade`)
     const droppedAt = clockNow()
-    await wait(short ? 2000 : 10_000)
+    await wait(short ? 2000 : 6000)
     await load.finish()
     const failures = await judgeLoad(at, load, undelivered)
     const without = clockNow() - droppedAt
     say(`${load.acknowledged.length} events, those without a queue delivered too`)
     const ended = [...stage.workers, ...stage.payments].filter(({ ends }, index) => ends() !== endsBefore[index])
-    const refused = load.tries.filter(({ status }) => !isSuccess(status))
     await stop()
     await Promise.all(stage.workers.map(({ child }) => child.stop()))
     const owner = await makeOwner(database)
@@ -188,13 +206,13 @@ export const droppedQueue: WebhookPart = {
     await database.query((sql) => sql`drop schema pgboss cascade`)
     await installQueues(stage.databaseUrl)
     const from = clockNow()
-    await Promise.all(stage.workers.map(({ child }) => child.restart()))
+    const started = await within(startedWithinMs, Promise.all(stage.workers.map(({ child }) => child.restart())), [false])
     await until(() => due.every((id) => receiver.arrived.has(id)), deliveredWithinMs)
     const took = clockNow() - from
     return {
       failures: [
         ...failures, ...failuresOf('processes that ended', ended, ({ child }) => child.name),
-        ...failuresOf('requests that failed without the queue', refused, ({ operation, status, problem }) => `${operation}: ${status} ${problem}`),
+        ...(started.every(Boolean) ? [] : [`a worker did not start again within ${startedWithinMs / 1000} s`]),
         ...missingAt(receiver, due, `due events that did not arrive within ${deliveredWithinMs / 1000} s of starting again`),
       ],
       figures: [

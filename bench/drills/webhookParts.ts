@@ -20,16 +20,23 @@ export interface WebhookStage {
   acknowledged: Acknowledged[]
 }
 
+export interface PartOptions extends Omit<DrillOptions, 'seed'> {
+  /** The part's faults, to be drawn before its load begins. */
+  random: () => number
+  /** What its load draws from. */
+  loadSeed: number
+}
+
 /** One fault or load, and its judgement. */
 export interface WebhookPart {
   name: string
   /** Left out of the short form. */
   long?: boolean
-  run(at: WebhookStage, options: DrillOptions & { random: () => number }): Promise<DrillReport>
+  run(at: WebhookStage, options: PartOptions): Promise<DrillReport>
 }
 
 /** Runs a part, and then the invariants script. */
-export async function runPart(part: WebhookPart, at: WebhookStage, options: DrillOptions & { random: () => number }): Promise<DrillReport> {
+export async function runPart(part: WebhookPart, at: WebhookStage, options: PartOptions): Promise<DrillReport> {
   const say = (line: string): void => options.say(`${part.name}: ${line}`)
   const { figures, failures } = await part.run(at, { ...options, say })
   const database = connectPatiently(at.stage.databaseUrl)
