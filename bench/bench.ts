@@ -36,7 +36,7 @@ const benches: readonly Bench[] = [
   { name: 'pipeline', run: async (_, say) => pipelineSection(await measurePipeline({}, say)) },
   { name: 'start-up', run: (directory) => onSystem(directory, async (system) => startUpSection(await measureStartUp(system, directory), system.serverVersion)) },
   { name: 'payments', run: (directory, say) => onSystem(directory, async (system) => paymentsSection(await measurePayments(system, directory, say), system.serverVersion)) },
-  { name: 'scale-out', run: (directory, say) => onSystem(directory, async (system) => scaleOutSection(await measureScaleOut(system, say), system.serverVersion)) },
+  { name: 'scale-out', run: (directory, say) => onSystem(directory, async (system) => scaleOutSection(await measureScaleOut(system, directory, say), system.serverVersion)) },
   { name: 'lists', run: async (directory, say) => listsSection(await measureLists(directory, say)) },
   { name: 'deliveries', run: async (directory, say) => deliveriesSection(await measureDeliveries(directory, say)) },
 ]
@@ -51,7 +51,7 @@ const resultsFile = fileURLToPath(new URL('results.md', import.meta.url))
 /**
  * `make bench`: what things cost and how fast they are. `node bench/bench.ts [name ...]` measures those, NAME in the
  * environment names some too; without a name all of them but the soak, whose length --minutes gives. Prints tables and writes them to bench/results.md, where the
- * tables of what was not measured stay. Exit code 1 when a bar was missed.
+ * tables of what was not measured stay. Exit code 1 when a bar was missed or something could not be measured to its end.
  */
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: { minutes: { type: 'string', default: process.env.MINUTES ?? '30' } } })
@@ -62,6 +62,7 @@ async function main(): Promise<void> {
   if (!(Number(values.minutes) > 0)) throw new Error(`--minutes ${values.minutes} is no length of time`)
   const from = performance.now()
   const say = (line: string): void => console.log(`[${((performance.now() - from) / 1000).toFixed(0).padStart(3)} s] ${line}`)
+  const outcomes: string[] = []
   for (const { name, run } of names.length === 0 ? benches : known.filter(({ name: given }) => names.includes(given))) {
     const directory = mkdtempSync(join(tmpdir(), 'bayar-bench-'))
     try {
@@ -71,10 +72,17 @@ async function main(): Promise<void> {
       // Each at once: what was measured is kept even if a later one cannot be.
       writeFileSync(resultsFile, resultsWith(existsSync(resultsFile) ? readFileSync(resultsFile, 'utf8') : '', section))
       if (!section.held) process.exitCode = 1
+      outcomes.push(`${name}: ${section.held ? 'every bar held' : 'a bar was MISSED'}`)
+    } catch (error) {
+      // The others can be measured all the same.
+      console.error(error instanceof Error ? error.stack : String(error))
+      outcomes.push(`${name}: FAILED, not measured; its former table stays: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`)
+      process.exitCode = 1
     } finally {
       rmSync(directory, { recursive: true, force: true })
     }
   }
+  console.log(outcomes.join('\n'))
 }
 
 main().catch((error: unknown) => {

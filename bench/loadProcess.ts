@@ -63,7 +63,7 @@ async function run({ urls, method, paths, headers, authorizations = [], body, ke
   }
   const started = performance.now()
   const until = started + seconds * 1000
-  if (open) await sendEvenly(pace.perSecond, started, until, send)
+  if (open) await sendEvenly(pace.perSecond, started, Math.round(pace.perSecond * seconds), send)
   else {
     await Promise.all(Array.from({ length: pace.atATime }, async () => {
       for (let now = performance.now(); now < until; now = performance.now()) await send(now)
@@ -79,17 +79,16 @@ async function run({ urls, method, paths, headers, authorizations = [], body, ke
 }
 
 /** Begins each request when it is due; a late timer begins all that are due by then, timed from when they were. */
-async function sendEvenly(perSecond: number, started: number, until: number, send: (due: number) => Promise<void>): Promise<void> {
+async function sendEvenly(perSecond: number, started: number, total: number, send: (due: number) => Promise<void>): Promise<void> {
   const unanswered = new Set<Promise<void>>()
-  const everyMs = 1000 / perSecond
-  let due = started
-  while (due < until) {
-    for (const now = performance.now(); due <= now && due < until; due += everyMs) {
-      const sending = send(due)
+  const dueAt = (number: number): number => started + number / perSecond * 1000
+  for (let begun = 0; begun < total;) {
+    for (const now = performance.now(); begun < total && dueAt(begun) <= now; begun += 1) {
+      const sending = send(dueAt(begun))
       unanswered.add(sending)
       void sending.finally(() => unanswered.delete(sending))
     }
-    await wait(Math.max(due - performance.now(), 0))
+    if (begun < total) await wait(Math.max(dueAt(begun) - performance.now(), 0))
   }
   await Promise.all(unanswered)
 }

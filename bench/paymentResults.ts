@@ -1,6 +1,6 @@
 import { median } from './median.ts'
 import type { OperationSpeed, PaymentsSpeed } from './payments.ts'
-import { section, table } from './results.ts'
+import { failureCell, figure, section, table, word } from './results.ts'
 import type { Section } from './results.ts'
 
 interface Bar {
@@ -16,10 +16,11 @@ const bars: Record<OperationSpeed['name'], Bar> = {
   'getPaymentIntent': { of: 'the point select', ratio: 0.35 },
 }
 
-/** The ratios with their bars, then what they are made of. Held: every bar that could be judged. */
-export function paymentsSection({ operations, pgbenchProgram }: PaymentsSpeed, server: string): Section {
-  const judged = operations.map((operation) => ({ ...operation, bar: bars[operation.name], ...judge(operation, operations[0]) }))
-  const word = (held: boolean): string => held ? 'held' : 'MISSED'
+/** The ratios with their bars, then what they are made of. Held: every bar that could be judged, and no request failed. */
+export function paymentsSection({ operations, notCompared }: PaymentsSpeed, server: string): Section {
+  const judged = operations.map((operation) => ({
+    ...operation, bar: bars[operation.name], ...judge(operation, operations[0]), failures: failureCell([operation.warmUp, ...operation.service, ...operation.half]),
+  }))
   const rates = (values: readonly number[]): string => values.length === 0 ? 'not compared'
     : `${median(values).toFixed(0)} (${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)})`
   const ofDriver = ({ service, driver }: OperationSpeed): string => (rateOf(service) / median(driver)).toFixed(2)
@@ -28,12 +29,13 @@ export function paymentsSection({ operations, pgbenchProgram }: PaymentsSpeed, s
     'through pgbench (prepared, one statement after the other), and through the driver alone (sent together where the service does). 16 at a time, in turn,',
     'medians of the runs, after VACUUM ANALYZE and a checkpoint, as on a server that has run for some minutes. A creation writes its event, a delivery and its',
     'job; the log of requests, written in batches beside the requests, is part of the service\'s work alone.',
-    ...(pgbenchProgram === null ? ['pgbench is not installed: not compared.'] : []),
+    ...(notCompared === null ? [] : [`Not compared with pgbench: ${notCompared.replaceAll(/\s+/g, ' ').trim()}.`]),
     '',
-    table(['operation', 'of pgbench', 'bar', 'of the driver', 'p99 at half load, ms', 'bar'], judged.map((row) => [
+    table(['operation', 'of pgbench', 'bar', 'of the driver', 'p99 at half load, ms', 'bar', 'requests that failed'], judged.map((row) => [
       row.name, row.ratio === null ? 'not compared' : `${row.ratio.toFixed(2)} x ${row.bar.of}`,
       row.ratio === null ? `${row.bar.ratio.toFixed(2)}: not compared` : `${row.bar.ratio.toFixed(2)}: ${word(row.ratio >= row.bar.ratio)}`,
-      ofDriver(row), row.p99.toFixed(1), row.bar.p99AtHalfMs === undefined ? '' : `${row.bar.p99AtHalfMs} ms: ${word(row.p99 <= row.bar.p99AtHalfMs)}`,
+      ofDriver(row), figure(row.p99, 1), row.bar.p99AtHalfMs === undefined ? '' : `${row.bar.p99AtHalfMs} ms: ${word(row.p99 <= row.bar.p99AtHalfMs)}`,
+      row.failures.cell,
     ])),
     '',
     ...judged.filter(({ bar, pointSelect }) => bar.of === 'the point select' && pointSelect.length > 0).flatMap(({ name, driver, pointSelect, size }) => [
@@ -47,17 +49,18 @@ export function paymentsSection({ operations, pgbenchProgram }: PaymentsSpeed, s
     table(['operation', 'requests/s', 'pgbench/s', 'driver/s', 'p50', 'p99', 'half load/s', 'p50 at half'], judged.map((row) => [
       row.name, rates(row.service.map(({ perSecond }) => perSecond)),
       row.pointSelect.length === 0 ? rates(row.pgbench) : `${rates(row.pgbench)}; point select ${rates(row.pointSelect)}`, rates(row.driver),
-      median(row.service.map(({ p50 }) => p50)).toFixed(1), median(row.service.map(({ p99 }) => p99)).toFixed(1),
-      row.halfRate.toFixed(0), median(row.half.map(({ p50 }) => p50)).toFixed(1),
+      figure(median(row.service.map(({ p50 }) => p50)), 1), figure(median(row.service.map(({ p99 }) => p99)), 1),
+      row.halfRate.toFixed(0), figure(median(row.half.map(({ p50 }) => p50)), 1),
     ])),
     '',
     'What a request costs: CPU microseconds of the payments process and of PostgreSQL, of PostgreSQL for the same statements through pgbench; statements, and how',
     'often they are waited for (a recorded begin and commit each are a wait).',
     '',
     table(['operation', 'service', 'PostgreSQL', 'PostgreSQL through pgbench', 'statements', 'waits for PostgreSQL'], judged.map(({ name, cpu, size }) => [
-      name, ...[cpu.service, cpu.server, cpu.reference].map((value) => value?.toFixed(0) ?? 'not measured'), String(size.statements), String(size.flights),
+      name, ...[cpu.service, cpu.server, cpu.reference].map((value) => figure(value)), String(size.statements), String(size.flights),
     ])),
-  ], judged.every(({ bar, ratio, p99 }) => (ratio ?? bar.ratio) >= bar.ratio && p99 <= (bar.p99AtHalfMs ?? Infinity)), server)
+  ], judged.every(({ bar, ratio, p99, failures }) =>
+    failures.held && (ratio ?? bar.ratio) >= bar.ratio && (bar.p99AtHalfMs === undefined || p99 <= bar.p99AtHalfMs)), server)
 }
 
 function judge(operation: OperationSpeed, first: OperationSpeed | undefined): { ratio: number | null, p99: number } {

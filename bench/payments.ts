@@ -8,20 +8,23 @@ import type { LoadGenerator, LoadReport } from './openLoad.ts'
 import { recordFlows } from './paymentFlows.ts'
 import type { FlowName, RecordedFlow } from './paymentFlows.ts'
 import { throughDriver } from './references/driver.ts'
-import { findPgbench, parameterTypes, pgbenchFile, runPgbench } from './references/pgbench.ts'
+import { PgbenchCannotRun, findPgbench, parameterTypes, pgbenchFile, runPgbench } from './references/pgbench.ts'
 import { cpuSeconds } from './webhooks/cpu.ts'
 import { sizeOf } from './references/script.ts'
 import type { Script } from './references/script.ts'
+import { settle } from './settle.ts'
 
 export interface OperationSpeed {
   name: FlowName
+  /** What warms the process up: not measured, but nothing of it may fail either. */
+  warmUp: LoadReport
   /** Over HTTP, as fast as it is answered, and then evenly at half of that. */
   service: readonly LoadReport[]
   half: readonly LoadReport[]
   halfRate: number
   /** The statements of a request straight through the driver, runs a second. */
   driver: readonly number[]
-  /** The same through pgbench; none where it is not installed. */
+  /** The same through pgbench; none where it cannot be run. */
   pgbench: readonly number[]
   /** pgbench with the last statement alone, for an operation that only reads. */
   pointSelect: readonly number[]
@@ -33,8 +36,8 @@ export interface OperationSpeed {
 
 export interface PaymentsSpeed {
   operations: readonly OperationSpeed[]
-  /** Null where there is none. */
-  pgbenchProgram: string | null
+  /** Why nothing is compared with pgbench; null where it is. */
+  notCompared: string | null
 }
 
 export interface PaymentsOptions {
@@ -52,10 +55,18 @@ export async function measurePayments(
   const service = await system.startPayments({ DATABASE_CONNECTIONS: String(benchConnections) })
   const generator = startLoadGenerator()
   let round = 10
+  let notCompared = program ? null : 'pgbench is not installed'
   const throughPgbench = async (script: Script, database: Database): Promise<number[]> => {
-    if (!program) return []
+    if (!program || notCompared !== null) return []
     const file = pgbenchFile(script, await parameterTypes(database, script))
-    return [await runPgbench(file, { program, url: system.databaseUrl, directory, clients: benchConnections, seconds, round: round++ })]
+    try {
+      return [await runPgbench(file, { program, url: system.databaseUrl, directory, clients: benchConnections, seconds, round: round++ })]
+    } catch (error) {
+      if (!(error instanceof PgbenchCannotRun)) throw error
+      notCompared = error.message
+      say(`not compared: ${notCompared}`)
+      return []
+    }
   }
   try {
     const operations: OperationSpeed[] = []
@@ -63,7 +74,9 @@ export async function measurePayments(
       operations.push(await measure(flow, { service, generator, system, rounds, seconds, throughPgbench }))
       say(describe(operations.at(-1) as OperationSpeed))
     }
-    return { operations, pgbenchProgram: program ?? null }
+    // Runs that came before it could not be run any more are no comparison of the whole.
+    const compared = notCompared === null ? operations : operations.map((operation) => ({ ...operation, pgbench: [], pointSelect: [] }))
+    return { operations: compared, notCompared }
   } finally {
     generator.stop()
     await service.kill()
@@ -96,7 +109,7 @@ async function measure(flow: RecordedFlow, { service, generator, system, rounds,
   const database = system.connect()
   const work = throughDriver(script)
   try {
-    await generator.send({ ...order, pace: { atATime: benchConnections } })
+    const warmUp = await generator.send({ ...order, pace: { atATime: benchConnections } })
     await repeatedly(() => work(database), seconds / 2)
     await settle(database)
     for (let round = 0; round < rounds; round += 1) {
@@ -114,15 +127,10 @@ async function measure(flow: RecordedFlow, { service, generator, system, rounds,
     const halfRate = median(speed.service.map(({ perSecond }) => perSecond)) / 2
     for (let round = 0; round < rounds; round += 1) speed.half.push(await generator.send({ ...order, pace: { perSecond: halfRate } }))
     const middle = (values: readonly number[]): number | null => values.some(Number.isFinite) ? median(values.filter(Number.isFinite)) : null
-    return { ...speed, halfRate, cpu: { service: middle(cpu.service), server: middle(cpu.server), reference: middle(cpu.reference) } }
+    return { ...speed, warmUp, halfRate, cpu: { service: middle(cpu.service), server: middle(cpu.server), reference: middle(cpu.reference) } }
   } finally {
     await database.end()
   }
-}
-
-/** As on a server that has run for some minutes: with statistics, and with log segments to use again instead of new ones to fill with zeros. */
-async function settle(database: Database): Promise<void> {
-  for (const command of ['vacuum analyze', 'checkpoint']) await database.query((sql) => sql.unsafe(command))
 }
 
 /** Works a second, as many at a time as there are connections. */

@@ -34,6 +34,11 @@ export function explaining(sql: Sql, plans: string[]): Sql {
   return Object.assign(run, { unsafe: sql.unsafe, json: sql.json }) as unknown as Sql
 }
 
+/** What the plans in a text read of tables and indexes, and how, each once: `Index Scan on payment_intents_pkey`. */
+export function readsIn(plans: string): string[] {
+  return [...new Set(plans.split('\n').flatMap((line) => /(?:Index|Index Only|Bitmap Index|Bitmap Heap|Seq) Scan(?: backward)? on \S+/.exec(line)?.[0] ?? []))]
+}
+
 async function explain(sql: Sql, statement: Statement<Row[]>): Promise<string> {
   const [row] = await withFreshPlan(sql<{ 'QUERY PLAN': [{ Plan: PlanNode }] }[]>`explain (format json, costs off) ${statement}`)
   if (!row) throw new Error('no plan')

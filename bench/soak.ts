@@ -3,13 +3,14 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { ServiceProcess } from '../contract-tests/harness/serviceProcess.ts'
 import type { Database } from '../db/sql.ts'
 import type { BenchSystem } from './benchSystem.ts'
-import { startLoadGenerator } from './openLoad.ts'
+import { failuresIn, startLoadGenerator } from './openLoad.ts'
 import type { LoadReport } from './openLoad.ts'
+import { checkAfterLoad, countIntents, judgeAfterLoad } from './afterLoad.ts'
 import { creations } from './paymentFlows.ts'
-import { section, table } from './results.ts'
-import type { Section } from './results.ts'
-import { judgeSoak, mebibytes } from './soakJudge.ts'
-import type { SoakSample, SoakVerdict } from './soakJudge.ts'
+import { figure, judgedTable, section, table } from './results.ts'
+import type { JudgedFigure, Section } from './results.ts'
+import { enduringMinutes, judgeSoak, mebibytes } from './soakJudge.ts'
+import type { SoakSample } from './soakJudge.ts'
 import { subscribe } from './webhooks/events.ts'
 import { startReceiverProcess } from './webhooks/receiver.ts'
 
@@ -17,7 +18,7 @@ export interface Soak {
   minutes: number
   samples: readonly SoakSample[]
   load: LoadReport
-  verdicts: readonly SoakVerdict[]
+  verdicts: readonly JudgedFigure[]
 }
 
 const perSecond = 50
@@ -44,18 +45,20 @@ export async function soak(system: BenchSystem, directory: string, say: (line: s
     const urls = ['payments 1', 'payments 2'].flatMap((name) => processes.get(name)?.url ?? [])
     const [creation] = creations(system)
     const seconds = minutes * 60
-    const walFrom = await walPosition(database)
+    const [walFrom, before] = [await walPosition(database), await countIntents(database)]
     const started = performance.now()
-    const loading = generator.send({ ...creation, urls, authorizations: apiKeys.map((key) => `Bearer ${key}`), seconds, pace: { perSecond } }, true)
+    const loading = generator.send({ ...creation, urls, authorizations: apiKeys.map((key) => `Bearer ${key}`), seconds, pace: { perSecond } })
     const samples: SoakSample[] = []
     for (let at = 1; at <= samplesInAll; at += 1) {
-      await wait(started + at * seconds * 1000 / samplesInAll - performance.now())
+      await wait(Math.max(started + at * seconds * 1000 / samplesInAll - performance.now(), 0))
       const sample = await read(database, processes, walFrom, (performance.now() - started) / 1000)
       samples.push(sample)
       if (at % 6 === 0) say(describe(sample))
     }
     const load = await loading
-    const verdicts = [...judgeSoak(samples, load.answered), failuresOf(load)]
+    say('the load has ended; looking at what it left')
+    const afterLoad = await checkAfterLoad(system.databaseUrl, { acknowledged: load.answered, before })
+    const verdicts = [...judgeSoak(samples, load.answered), judgeFailures(load), ...judgeAfterLoad(afterLoad)]
     return { minutes, samples, load, verdicts }
   } finally {
     generator.stop()
@@ -65,9 +68,9 @@ export async function soak(system: BenchSystem, directory: string, say: (line: s
   }
 }
 
-function failuresOf({ answered, failures }: LoadReport): SoakVerdict {
-  const failed = Object.values(failures).reduce((sum, count) => sum + count, 0)
-  return { name: 'requests that failed', figure: `${failed} of ${answered + failed} ${failed > 0 ? JSON.stringify(failures) : ''}`.trim(), bar: '0', held: failed === 0 }
+function judgeFailures(load: LoadReport): JudgedFigure {
+  const { failed, text } = failuresIn([load])
+  return { name: 'requests that failed', figure: text, bar: '0', held: failed === 0 }
 }
 
 async function walPosition(database: Database): Promise<string> {
@@ -76,15 +79,20 @@ async function walPosition(database: Database): Promise<string> {
 }
 
 async function read(database: Database, processes: ReadonlyMap<string, ServiceProcess>, walFrom: string, at: number): Promise<SoakSample> {
-  const [row] = await database.query((sql) => sql<Omit<SoakSample, 'at' | 'memory'>[]>`
-    select sum(n_dead_tup)::int8 as "deadRows", sum(n_live_tup)::int8 as "liveRows", sum(pg_total_relation_size(relid))::int8 as bytes,
-      pg_wal_lsn_diff(pg_current_wal_lsn(), ${walFrom}::pg_lsn)::int8 as "walBytes",
+  const tables = await database.query((sql) => sql<{ name: string, dead: number, live: number, bytes: number }[]>`
+    select schemaname || '.' || relname as name, n_dead_tup::int8 as dead, n_live_tup::int8 as live, pg_total_relation_size(relid)::int8 as bytes
+    from pg_stat_user_tables where schemaname in ('payments', 'pgboss')`)
+  const [row] = await database.query((sql) => sql<Omit<SoakSample, 'at' | 'memory' | 'rows' | 'bytes'>[]>`
+    select pg_wal_lsn_diff(pg_current_wal_lsn(), ${walFrom}::pg_lsn)::int8 as "walBytes",
+      (select sum(size)::int8 from pg_ls_waldir()) as "walKept",
       (select count(*) from pgboss.job where state in ('created', 'retry', 'active')) as "openJobs",
       (select count(*) from payments.webhook_deliveries) as deliveries,
-      (select count(*) from payments.webhook_deliveries where status = 'pending' and due_at < now() - interval '5 seconds') as overdue
-    from pg_stat_user_tables where schemaname in ('payments', 'pgboss')`)
-  if (!row) throw new Error('the server keeps no statistics')
-  return { ...row, at, memory: Object.fromEntries([...processes].map(([name, { pid }]) => [name, residentBytes(pid)])) }
+      (select count(*) from payments.webhook_deliveries where status = 'pending' and due_at < now() - interval '5 seconds') as overdue`)
+  if (!row) throw new Error('the server tells nothing of itself')
+  return {
+    ...row, at, memory: Object.fromEntries([...processes].map(([name, { pid }]) => [name, residentBytes(pid)])),
+    rows: Object.fromEntries(tables.map(({ name, dead, live }) => [name, { dead, live }])), bytes: tables.reduce((sum, { bytes }) => sum + bytes, 0),
+  }
 }
 
 /** Resident memory of a process; not a number where there is no /proc. */
@@ -96,22 +104,23 @@ function residentBytes(pid: number): number {
   }
 }
 
-function describe({ at, memory, deadRows, openJobs, overdue }: SoakSample): string {
-  return `${at.toFixed(0)} s: ${Object.entries(memory).map(([name, bytes]) => `${name} ${mebibytes(bytes)}`).join(', ')}, ${deadRows} dead rows, ` +
-    `${openJobs} open jobs, ${overdue} deliveries overdue`
+function describe({ at, memory, rows, walKept, openJobs, overdue }: SoakSample): string {
+  const deadRows = Object.values(rows).reduce((sum, { dead }) => sum + dead, 0)
+  const resident = Object.entries(memory).map(([name, bytes]) => Number.isNaN(bytes) ? `${name} not measured` : `${name} ${mebibytes(bytes)}`).join(', ')
+  return `${at.toFixed(0)} s: ${resident}, ${deadRows} dead rows, ${mebibytes(walKept)} of log, ${openJobs} open jobs, ${overdue} deliveries overdue`
 }
 
-/** The verdicts of a soak, and what the tables came to. */
+/** The verdicts of a soak, and what the tables came to. A short one has a heading of its own: it does not take the place of one that shows endurance. */
 export function soakSection({ minutes, samples, load, verdicts }: Soak, server: string): Section {
   const last = samples.at(-1)
-  return section('Soak', [
+  return section(minutes >= enduringMinutes ? 'Soak' : `Soak, short: less than ${enduringMinutes} minutes`, [
     `${minutes} minutes at ${perSecond} creations a second, evenly, of ${receivers} merchants over two payments processes and two workers; ${failing} receiver in ${receivers}`,
-    `fails always. ${load.answered} created, p50 ${load.p50.toFixed(1)} ms, p99 ${load.p99.toFixed(1)} ms. ${samples.length} samples, judged after the first third.`,
+    `fails always. ${load.answered} created, p50 ${figure(load.p50, 1)} ms, p99 ${figure(load.p99, 1)} ms. ${samples.length} samples, judged after the first third.`,
     '',
-    table(['what', 'figure', 'bar', ''], verdicts.map(({ name, figure, bar, held }) => [name, figure, bar, held ? 'held' : 'MISSED'])),
+    judgedTable(verdicts),
     '',
     table(['at the end', 'figure'], [
       ['tables and indexes', mebibytes(last?.bytes ?? 0)], ['written ahead', mebibytes(last?.walBytes ?? 0)], ['deliveries', String(last?.deliveries ?? 0)],
     ]),
-  ], verdicts.every(({ held }) => held), server)
+  ], verdicts.every(({ held }) => held !== false), server)
 }

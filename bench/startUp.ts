@@ -2,8 +2,9 @@ import { mkdirSync } from 'node:fs'
 import type { BenchSystem } from './benchSystem.ts'
 import { median } from './median.ts'
 import { measureSyntheticStart } from './pipeline.ts'
+import { measureStartFromNothing } from './startFromNothing.ts'
 
-/** Seconds from the start of a process until it is ready: medians. The payments process has its database there. */
+/** Seconds until ready: medians. The payments process has its database there. */
 export interface StartUp {
   /** With nothing kept from an earlier start. */
   cold: number
@@ -11,9 +12,12 @@ export interface StartUp {
   kept: number
   /** The pipeline with the synthetic document, and what compiling it takes of that. */
   synthetic: { ready: number, compile: number }
+  /** The whole development run from the sources and the installed packages alone, with a database server to make. */
+  everything: number
 }
 
 const starts = 5
+const startsOfEverything = 3
 
 export async function measureStartUp(system: BenchSystem, directory: string): Promise<StartUp> {
   const time = async (more: Record<string, string>): Promise<number> => {
@@ -32,5 +36,8 @@ export async function measureStartUp(system: BenchSystem, directory: string): Pr
     times.cold.push(await time({}))
     times.kept.push(await time(keeping))
   }
-  return { cold: median(times.cold), kept: median(times.kept), synthetic: await measureSyntheticStart(starts) }
+  return {
+    cold: median(times.cold), kept: median(times.kept), synthetic: await measureSyntheticStart(starts),
+    everything: median(await measureStartFromNothing(startsOfEverything)),
+  }
 }

@@ -81,7 +81,19 @@ export interface PgbenchRun {
   round: number
 }
 
-/** Transactions of the script a second. Throws with what pgbench wrote when a statement fails. */
+/** This pgbench cannot be run here at all: nothing can be compared with it, and nothing is wrong with the script. */
+export class PgbenchCannotRun extends Error {}
+
+/** The exit code by which pgbench tells that a statement of the script failed. */
+const statementFailed = 2
+
+/** Transactions a second in what pgbench wrote, without the time it took to connect; undefined when they are not told. Before version 14 that line is worded otherwise. */
+export function tpsIn(written: string): number | undefined {
+  const [, text] = /tps = ([\d.]+) \((?:without|excluding)/.exec(written) ?? []
+  return text === undefined ? undefined : Number(text)
+}
+
+/** Transactions of the script a second. Throws with what pgbench wrote when a statement fails, PgbenchCannotRun when it does not come that far. */
 export async function runPgbench({ text, variables }: PgbenchFile, { program, url, directory, clients, seconds, round }: PgbenchRun): Promise<number> {
   const file = join(directory, `script-${round}.sql`)
   writeFileSync(file, text)
@@ -94,10 +106,11 @@ export async function runPgbench({ text, variables }: PgbenchFile, { program, ur
   let written = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part: string) => void (written += part))
   const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject)
+    child.once('error', (error) => reject(new PgbenchCannotRun(`${program} does not start: ${error.message}`)))
     child.once('close', resolve)
   })
-  const perSecond = Number(/tps = ([\d.]+) \(without/.exec(written)?.[1] ?? Number.NaN)
-  if (code !== 0 || Number.isNaN(perSecond)) throw new Error(`pgbench ended with ${code}:\n${written.slice(0, 4000)}`)
-  return perSecond
+  const perSecond = tpsIn(written)
+  if (code === 0 && perSecond !== undefined) return perSecond
+  const told = `pgbench ended with ${code}:\n${written.slice(0, 4000)}`
+  throw code === statementFailed ? new Error(told) : new PgbenchCannotRun(told)
 }
