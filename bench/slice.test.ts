@@ -2,12 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { judgeAfterLoad } from './afterLoad.ts'
 import { startBenchSystem } from './benchSystem.ts'
 import type { BenchSystem } from './benchSystem.ts'
 import { measurePayments } from './payments.ts'
 import { paymentsSection } from './paymentResults.ts'
-import { measureScaleOut, scaleOutSection } from './scaleOut.ts'
 import { soak } from './soak.ts'
 
 // Figures of so short a run say nothing of speed: what is judged is that everything was asked, answered and measured.
@@ -28,19 +26,6 @@ test('a slice of the soak: with a failing receiver among twenty no request fails
   expect(samples.at(-1)?.deliveries).toBeGreaterThan(0)
   expect(verdicts.map(({ name }) => name)).toContain('invariants after the load')
   expect(verdicts.filter(({ held }) => held === false)).toEqual([])
-}, 120_000)
-
-test('a slice of the scale-out: one and two processes answer everything, within the connections that PostgreSQL takes, and every invariant holds after it', async () => {
-  const scaled = await measureScaleOut(system, directory, quiet, { rounds: 1, seconds: 0.5 })
-  const { rows, limit } = scaled
-  expect(rows.map(({ payments, workers }) => [payments, workers])).toEqual([[1, 0], [2, 0], [2, 2]])
-  for (const { warmUp, most, even, connections } of rows) {
-    expect([warmUp, ...most, ...even].map(({ failures }) => failures)).toEqual([{}, {}, {}])
-    expect(connections).toBeGreaterThan(0)
-    expect(connections).toBeLessThan(limit)
-  }
-  expect(judgeAfterLoad(scaled.afterLoad).filter(({ held }) => held !== true)).toEqual([])
-  expect(scaleOutSection(scaled, system.serverVersion).held).toBe(true)
 }, 120_000)
 
 // Last: the driver and pgbench write rows of their own, which keep no invariant.

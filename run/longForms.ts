@@ -18,5 +18,6 @@ export const longForms: readonly LongForm[] = [
     name: 'drills that every run leaves out, in their short form',
     files: ['backends', 'pool', 'postgresStop', 'rollingRestart', 'slowNetwork', 'webhooks'].map((name) => `bench/drills/${name}.test.ts`), settings: {}, alone: true,
   },
+  { name: 'one and two processes beside each other', files: ['bench/scaleOut.test.ts'], settings: {}, alone: true },
   { name: 'every look of the hosted checkout', files: ['pages/checkoutStates.browser.test.ts', 'pages/checkoutFamilies.browser.test.ts'], settings: { BAYAR_LOOKS: 'every' } },
 ]

@@ -18,7 +18,7 @@ const contract: Step = {
 }
 
 /** Drills and benches measure time: they run one after the other, with nothing beside them. */
-const alone = ['bench/drills/**', 'bench/slice.test.ts']
+const alone = ['bench/drills/**', 'bench/slice.test.ts', 'bench/scaleOut.test.ts']
 
 /** What of them belongs to every run: their judges, and the failures that hit most often. `make test-long` runs the others. */
 const short = ['judgement', 'judges', 'killApi', 'postgresRestart', 'races'].map((name) => `bench/drills/${name}.test.ts`).concat('bench/slice.test.ts')

@@ -100,7 +100,7 @@ export const flood: WebhookPart = {
   },
 }
 
-const cycles = 6
+const cycles = 4
 const perCycle = 4000
 const purgedAtATime = 500
 const grownAtMost = 1.5
