@@ -93,8 +93,11 @@ export async function startStory({ bench, line, network, recover }: DriverParts)
     return { ...done, answer: undefined, letters: [letter] }
   }
 
-  const isTrue = ({ key, paymentReference, amount, currency }: Letter): boolean => currency === 'IDR'
-    && network.charges.get(key)?.payments.some((payment) => payment.reference === paymentReference && payment.amount_idr === amount) === true
+  const isTrue = ({ key, merchantReference, paymentReference, amount, currency }: Letter): boolean => {
+    const charge = network.charges.get(key)
+    return currency === 'IDR' && merchantReference === charge?.merchant_reference
+      && charge.payments.some((payment) => payment.reference === paymentReference && payment.amount_idr === amount)
+  }
 
   const prove = (key: string, reference: string, amount: number): void => {
     const actor = owners.get(key)
